@@ -1,0 +1,47 @@
+# make try: set everything up and run the main job.  make test: set everything up and pass the tests.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+.DEFAULT_GOAL := help
+
+.PHONY: help try test check fix docs bench real night clean
+
+help: ## Show the targets
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install -q --upgrade "pip>=25.1"
+
+$(VENV)/.try: $(BIN)/python pyproject.toml
+	$(BIN)/pip install -q -e ".[local]"
+	@touch $@
+
+$(VENV)/.test: $(BIN)/python pyproject.toml
+	$(BIN)/pip install -q -e . --group test --group check
+	@touch $@
+
+try: $(VENV)/.try ## Set up and answer a question with a real tool call
+	@$(BIN)/python -m hermes.app.demo
+
+test: $(VENV)/.test ## Set up, check and test everything that needs PyPI only
+	@$(MAKE) --no-print-directory check
+	$(BIN)/python -m pytest
+
+check: $(VENV)/.test ## Style, types, layers
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/pyright
+	$(BIN)/lint-imports
+
+fix: $(VENV)/.test ## Format and mend what can be mended
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+docs: $(BIN)/python ## Build the documentation into site/
+	$(BIN)/pip install -q -e . --group docs
+	$(BIN)/mkdocs build --strict -q
+
+clean: ## Remove what was built
+	rm -rf $(VENV) site dist build

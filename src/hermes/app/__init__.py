@@ -1,0 +1,1 @@
+"""The composition root: the only code that knows everything and wires it."""

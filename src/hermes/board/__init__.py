@@ -1,0 +1,1 @@
+"""The kanban board: cards, claims, watchers."""

@@ -1,0 +1,1 @@
+"""One file is one way to sign in to a vendor; pools of keys."""

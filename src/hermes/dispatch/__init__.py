@@ -1,0 +1,1 @@
+"""Who runs a session that has waiting items."""

@@ -1,0 +1,1 @@
+"""What ends a turn that makes no progress: pure functions over effects and results."""

@@ -1,0 +1,1 @@
+"""Messages in, turns, messages out: intake, authorization, routing, delivery."""

@@ -1,0 +1,1 @@
+"""User scripts and built-in hooks around tools, turns and messages."""

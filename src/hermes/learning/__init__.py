@@ -1,0 +1,1 @@
+"""What stays of what was done: review, proposals, the graph of what was learned."""

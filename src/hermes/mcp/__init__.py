@@ -1,0 +1,1 @@
+"""Outside MCP servers as sources of tools."""

@@ -1,0 +1,1 @@
+"""Facts that outlive a conversation, and their bounded views."""

@@ -1,0 +1,1 @@
+"""Finds extensions, checks trust and overrides; knows no concrete one."""

@@ -1,0 +1,1 @@
+"""One file is one wire protocol; catalog/ holds one TOML file per vendor."""

@@ -1,0 +1,1 @@
+"""One file is one place where commands run and files live."""

@@ -1,0 +1,1 @@
+"""SKILL.md folders: the shelf, its index, installing, guarding."""

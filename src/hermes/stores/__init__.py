@@ -1,0 +1,1 @@
+"""Where state is kept: one SQL text, spoken to SQLite and to PostgreSQL."""
