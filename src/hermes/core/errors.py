@@ -38,9 +38,7 @@ class ModelError(HermesError):
 class Unavailable(ModelError):
     """May answer later. `retry_after` is in seconds, None when the endpoint did not say."""
 
-    def __init__(
-        self, message: str, *, kind: str = "unavailable", retry_after: float | None = None
-    ) -> None:
+    def __init__(self, message: str, *, kind: str = "unavailable", retry_after: float | None = None) -> None:
         super().__init__(message, kind=kind)
         self.retry_after = retry_after
 

@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 
 from hermes.core.ids import CallId
 
-JSON: TypeAlias = "str | int | float | bool | None | list[JSON] | dict[str, JSON]"
+JSON: TypeAlias = "str | int | float | bool | list[JSON] | dict[str, JSON] | None"
 
 
 class Role(StrEnum):

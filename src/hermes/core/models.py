@@ -77,7 +77,7 @@ class Model(Protocol):
 
     @property
     def name(self) -> str:
-        """"vendor/model", unique in a chain."""
+        """ "vendor/model", unique in a chain."""
         ...
 
     @property

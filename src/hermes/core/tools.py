@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol, TypeVar, runtime_checkable
+from typing import Protocol, TypeVar, cast, runtime_checkable
 
 from hermes.core.effects import Effects
 from hermes.core.ids import CallId, SessionId
@@ -34,12 +34,12 @@ class ToolOutput:
     outcome: Outcome = Outcome.OK
 
 
-async def nobody(question: Question) -> Answer | None:
+async def nobody(_: Question) -> Answer | None:
     """An asker for when no person is there."""
     return None
 
 
-async def unheard(text: str) -> None:
+async def unheard(_: str) -> None:
     """A progress sink for when nobody listens."""
 
 
@@ -62,8 +62,7 @@ class ToolContext:
         """The service behind a port, bound to this call where it needs to know who calls."""
         service = self.services.use(port)
         if isinstance(service, Bound):
-            bound: Port = service.bind(self)
-            return bound
+            return cast("Bound[Port]", service).bind(self)
         return service
 
 

@@ -11,5 +11,5 @@ def delay(attempt: int, *, base: float = 1.0, cap: float = 60.0, told: float | N
     """
     if told is not None:
         return min(max(told, 0.0), 600.0)
-    full = min(cap, base * 2 ** (attempt - 1))
-    return full / 2 + random.uniform(0, full / 2)  # noqa: S311  (no secret)
+    full = min(cap, base * 2.0 ** (attempt - 1))
+    return full / 2 + random.uniform(0, full / 2)

@@ -25,7 +25,5 @@ def head_and_tail(text: str, limit: int, share: float = 0.4) -> str:
 
 def one_line(text: str, limit: int = 80) -> str:
     """The text on one line, control characters shown as spaces, cut with an ellipsis."""
-    flat = " ".join(
-        "".join(" " if unicodedata.category(c) == "Cc" else c for c in text[: limit * 4]).split()
-    )
+    flat = " ".join("".join(" " if unicodedata.category(c) == "Cc" else c for c in text[: limit * 4]).split())
     return flat if len(flat) <= limit else flat[: limit - 1] + "…"
