@@ -34,7 +34,7 @@ def tool(
 
     def build(function: Body) -> Tool:
         arguments = _arguments(function)
-        spec = ToolSpec(name or function.__name__, inspect.getdoc(function) or "", _schema(arguments))
+        spec = ToolSpec(name or function.__name__, _description(function), _schema(arguments))
         fields = arguments.__struct_fields__
 
         async def run(ctx: ToolContext, given: Mapping[str, JSON]) -> ToolOutput:
@@ -45,6 +45,12 @@ def tool(
         return Tool(spec, run, effects, needs, limit, poller, volatile, toolset, emoji)
 
     return build
+
+
+def _description(function: Body) -> str:
+    """The docstring with its paragraphs unwrapped."""
+    paragraphs = (inspect.getdoc(function) or "").split("\n\n")
+    return "\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
 
 
 def _arguments(function: Body) -> type[msgspec.Struct]:

@@ -1,0 +1,112 @@
+"""FolderSandbox: a sandbox over a real folder, without isolation or a gate, for tests of tools."""
+
+import asyncio
+import os
+import posixpath
+import stat
+import tempfile
+import time
+from collections.abc import AsyncIterator, Mapping
+from pathlib import Path
+from typing import Literal
+
+from hermes.core.errors import ToolError
+from hermes.core.sandbox import Completed, Entry
+
+
+class FolderSandbox:
+    """Relative paths are below `root`; `home` stands for `~`.
+
+    What was asked of it is kept in `reads`, `writes` and `commands`.
+    """
+
+    name = "folder"
+
+    def __init__(self, root: Path, home: Path | None = None) -> None:
+        self.root = root
+        self.home = home or root
+        self.reads: list[str] = []
+        self.writes: list[str] = []
+        self.commands: list[str] = []
+
+    def resolve(self, path: str) -> str:
+        if path == "~" or path.startswith("~/"):
+            path = str(self.home) + path[1:]
+        return posixpath.normpath(posixpath.join(str(self.root), path))
+
+    async def run(
+        self,
+        command: str,
+        *,
+        cwd: str = "",
+        env: Mapping[str, str] | None = None,
+        timeout: float = 180.0,
+        limit: int = 50_000,
+    ) -> Completed:
+        self.commands.append(command)
+        began = time.monotonic()
+        process = await asyncio.create_subprocess_exec(
+            "bash",
+            "-c",
+            command,
+            cwd=cwd or self.root,
+            env=None if env is None else dict(env),
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+        )
+        async with asyncio.timeout(timeout):
+            output, _ = await process.communicate()
+        text = output[:limit].decode(errors="replace")
+        return Completed(process.returncode or 0, text, len(output), time.monotonic() - began)
+
+    async def read(self, path: str) -> bytes:
+        self.reads.append(path)
+        return _read(self.resolve(path))
+
+    async def write(self, path: str, content: bytes, *, expect: bytes | None = None) -> None:
+        if expect is not None and _read(self.resolve(path)) != expect:
+            raise ToolError(f"{path} has changed meanwhile.")
+        _replace(Path(self.resolve(path)), content)
+        self.writes.append(path)
+
+    async def stat(self, path: str) -> Entry:
+        return _entry(Path(self.resolve(path)))
+
+    async def list(self, path: str) -> list[Entry]:
+        return _list(self.resolve(path))
+
+    async def walk(self, path: str) -> AsyncIterator[Entry]:
+        """All files but those in .git; .gitignore is not looked at."""
+        for folder, folders, files in os.walk(self.resolve(path)):
+            folders[:] = sorted(name for name in folders if name != ".git")
+            for name in sorted(files):
+                yield _entry(Path(folder, name))
+
+
+def _read(path: str) -> bytes:
+    return Path(path).read_bytes()
+
+
+def _list(path: str) -> list[Entry]:
+    return [_entry(child) for child in sorted(Path(path).iterdir())]
+
+
+def _replace(target: Path, content: bytes) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o644
+    handle, name = tempfile.mkstemp(dir=target.parent)
+    with os.fdopen(handle, "wb") as file:
+        file.write(content)
+    Path(name).chmod(mode)
+    Path(name).replace(target)
+
+
+def _entry(path: Path) -> Entry:
+    seen = path.stat() if path.exists() else path.lstat()
+    kind: Literal["file", "dir", "other"] = "other"
+    if stat.S_ISDIR(seen.st_mode):
+        kind = "dir"
+    elif stat.S_ISREG(seen.st_mode):
+        kind = "file"
+    return Entry(str(path), kind, seen.st_size, seen.st_mtime_ns // 1_000)
