@@ -10,6 +10,7 @@ from hermes.core.effects import Effects
 from hermes.core.errors import BadArguments
 from hermes.core.messages import JSON
 from hermes.core.tools import Tool, ToolContext, ToolOutput, ToolSpec
+from hermes.lib.schema import fault
 
 Body = Callable[..., Awaitable[str | ToolOutput]]
 
@@ -29,7 +30,7 @@ def tool(
 
     The first parameter is the ToolContext; every other one is for the model to fill. Types become
     the JSON schema, `Annotated[str, msgspec.Meta(description=...)]` describes a parameter, and the
-    docstring is what the model reads.
+    docstring is what the model reads, its paragraphs unwrapped.
     """
 
     def build(function: Body) -> Tool:
@@ -38,7 +39,7 @@ def tool(
         fields = arguments.__struct_fields__
 
         async def run(ctx: ToolContext, given: Mapping[str, JSON]) -> ToolOutput:
-            checked = _checked(arguments, given, spec.name)
+            checked = _checked(arguments, given, spec)
             out = await function(ctx, **{field: getattr(checked, field) for field in fields})
             return ToolOutput(out) if isinstance(out, str) else out
 
@@ -48,7 +49,6 @@ def tool(
 
 
 def _description(function: Body) -> str:
-    """The docstring with its paragraphs unwrapped."""
     paragraphs = (inspect.getdoc(function) or "").split("\n\n")
     return "\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
 
@@ -64,25 +64,60 @@ def _arguments(function: Body) -> type[msgspec.Struct]:
 
 
 def _schema(arguments: type[msgspec.Struct]) -> dict[str, JSON]:
-    """The JSON schema, inlined and without titles: every byte of it is sent with every request."""
-    schema = msgspec.json.schema(arguments)
-    definitions = schema.pop("$defs", {})
-
-    def plain(node: Any) -> Any:
-        if isinstance(node, list):
-            return [plain(item) for item in node]  # pyright: ignore[reportUnknownVariableType]
-        if not isinstance(node, dict):
-            return node
-        if reference := node.get("$ref"):  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
-            return plain(definitions[reference.rsplit("/", 1)[1]])  # pyright: ignore[reportUnknownMemberType]
-        return {k: plain(v) for k, v in node.items() if not (k == "title" and isinstance(v, str))}  # pyright: ignore[reportUnknownVariableType]
-
-    root: dict[str, JSON] = plain(definitions[arguments.__name__] if definitions else schema)
+    """The JSON schema, inlined and bare: every byte of it is sent with every request."""
+    schema: dict[str, Any] = msgspec.json.schema(arguments)
+    definitions: dict[str, Any] = schema.pop("$defs", {})
+    root: dict[str, JSON] = _bare(definitions.get(arguments.__name__, schema), definitions)
     return root
 
 
-def _checked(arguments: type[msgspec.Struct], given: Mapping[str, JSON], name: str) -> msgspec.Struct:
+def _bare(node: Any, definitions: Mapping[str, Any]) -> Any:
+    """References put in place; titles, empty defaults and "or null" left out."""
+    if not isinstance(node, Mapping):
+        return node
+    given: dict[str, Any] = dict(node)  # pyright: ignore[reportUnknownArgumentType]
+    if reference := given.get("$ref"):
+        return _bare(definitions[reference.rsplit("/", 1)[1]], definitions)
+    given.pop("title", None)
+    if not given.get("default", True):
+        del given["default"]
+    for key in ("items", "additionalProperties"):
+        if key in given:
+            given[key] = _bare(given[key], definitions)
+    if "properties" in given:
+        given["properties"] = {k: _bare(v, definitions) for k, v in given["properties"].items()}
+    if "enum" in given and all(isinstance(choice, str) for choice in given["enum"]):
+        given = {"type": "string", **given}
+    if "anyOf" in given:
+        options = [_bare(option, definitions) for option in given.pop("anyOf") if option != {"type": "null"}]
+        given |= options[0] if len(options) == 1 else {"anyOf": options}
+    return given
+
+
+def _checked(arguments: type[msgspec.Struct], given: Mapping[str, JSON], spec: ToolSpec) -> msgspec.Struct:
+    """The arguments as their types. "5" is taken for 5 and null for a parameter that was left out."""
+    if None in given.values():
+        given = {key: value for key, value in given.items() if value is not None}
     try:
         return msgspec.convert(given, arguments, strict=False)
     except msgspec.ValidationError as error:
-        raise BadArguments(f"wrong arguments for {name}: {error}") from error
+        opened = _opened(given, spec.parameters)
+        if opened != given:
+            return _checked(arguments, opened, spec)
+        said = fault(spec.parameters, given) or str(error)
+        raise BadArguments(
+            f"Wrong arguments for {spec.name}: {said}{'' if said.endswith('?') else '.'}"
+        ) from error
+
+
+def _opened(given: Mapping[str, JSON], schema: Mapping[str, Any]) -> dict[str, JSON]:
+    """Lists and objects that came as JSON text are read: some models quote them."""
+    opened = dict(given)
+    for key, value in given.items():
+        kind = schema["properties"].get(key, {}).get("type")
+        if isinstance(value, str) and value[:1] == {"array": "[", "object": "{"}.get(kind):
+            try:
+                opened[key] = msgspec.json.decode(value)
+            except msgspec.DecodeError:
+                continue
+    return opened
