@@ -28,10 +28,8 @@ def fault(schema: Mapping[str, Any], value: Any, name: str = "") -> str:
     if isinstance(value, dict):
         return _members(schema, cast("dict[str, Any]", value), name)
     if isinstance(value, list):
-        found = (
-            fault(schema.get("items", {}), item, f"{name}[{place}]")
-            for place, item in enumerate(cast("list[Any]", value))
-        )
+        items: list[Any] = value
+        found = (fault(schema.get("items", {}), item, f"{name}[{place}]") for place, item in enumerate(items))
         return next((said for said in found if said), "")
     return ""
 
@@ -95,7 +93,8 @@ def _fits(schema: Mapping[str, Any], value: Any) -> bool:
     if not isinstance(value, _KINDS[kind][1]) or (isinstance(value, bool) and kind in {"integer", "number"}):
         return isinstance(value, str) and _reads_as(kind, value) and _in_range(schema, _number(value))
     if isinstance(value, list):
-        return "maxItems" not in schema or len(cast("list[Any]", value)) <= int(schema["maxItems"])
+        items: list[Any] = value
+        return "maxItems" not in schema or len(items) <= int(schema["maxItems"])
     return isinstance(value, str) or _in_range(schema, value)
 
 
