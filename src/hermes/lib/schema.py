@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from difflib import get_close_matches
-from typing import Any, cast
+from typing import Any, TypeGuard
 
 _KINDS: dict[str, tuple[str, tuple[type, ...]]] = {
     "string": ("text", (str,)),
@@ -25,11 +25,10 @@ def fault(schema: Mapping[str, Any], value: Any, name: str = "") -> str:
         return "" if "" in faults else f"{name} should be {expected(schema)}, but {given(value)}"
     if not _fits(schema, value):
         return f"{name} should be {expected(schema)}, but {given(value)}"
-    if isinstance(value, dict):
-        return _members(schema, cast("dict[str, Any]", value), name)
-    if isinstance(value, list):
-        items: list[Any] = value
-        found = (fault(schema.get("items", {}), item, f"{name}[{place}]") for place, item in enumerate(items))
+    if _is_object(value):
+        return _members(schema, value, name)
+    if _is_list(value):
+        found = (fault(schema.get("items", {}), item, f"{name}[{place}]") for place, item in enumerate(value))
         return next((said for said in found if said), "")
     return ""
 
@@ -55,9 +54,10 @@ def expected(schema: Mapping[str, Any]) -> str:
 
 def given(value: Any, limit: int = 60) -> str:
     """What came instead, short enough for a sentence."""
-    if isinstance(value, list | dict):
-        kind = "an object" if isinstance(value, dict) else "a list"
-        return f"{kind} of {len(cast('list[Any]', value))} was given"
+    if _is_list(value):
+        return f"a list of {len(value)} was given"
+    if _is_object(value):
+        return "an object was given"
     shown = {None: "null", True: "true", False: "false"}.get(value) if _singular(value) else None
     shown = shown or repr(value)
     return f"{shown if len(shown) <= limit else shown[:limit] + '…'} was given"
@@ -92,9 +92,8 @@ def _fits(schema: Mapping[str, Any], value: Any) -> bool:
         return True
     if not isinstance(value, _KINDS[kind][1]) or (isinstance(value, bool) and kind in {"integer", "number"}):
         return isinstance(value, str) and _reads_as(kind, value) and _in_range(schema, _number(value))
-    if isinstance(value, list):
-        items: list[Any] = value
-        return "maxItems" not in schema or len(items) <= int(schema["maxItems"])
+    if _is_list(value):
+        return "maxItems" not in schema or len(value) <= int(schema["maxItems"])
     return isinstance(value, str) or _in_range(schema, value)
 
 
@@ -123,3 +122,11 @@ def _in_range(schema: Mapping[str, Any], value: Any) -> bool:
 
 def _singular(value: Any) -> bool:
     return value is None or isinstance(value, bool)
+
+
+def _is_list(value: Any) -> TypeGuard[list[Any]]:
+    return isinstance(value, list)
+
+
+def _is_object(value: Any) -> TypeGuard[dict[str, Any]]:
+    return isinstance(value, dict)
