@@ -1,0 +1,118 @@
+"""The tool calls of one answer: run together what may run together, record in the order called."""
+
+import json
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+
+import anyio
+
+from hermes.core.events import Emit, ToolFinished, ToolProgress, ToolStarted
+from hermes.core.ids import SessionId
+from hermes.core.messages import Message, Role, ToolCall, ToolResult
+from hermes.core.questions import Answer, Question
+from hermes.core.tools import ToolContext
+from hermes.engine.log import Log
+from hermes.engine.toolbox import Toolbox, renamed
+
+AT_ONCE = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """Where calls happen: what every call of a turn shares."""
+
+    toolbox: Toolbox
+    log: Log
+    emit: Emit
+    session: SessionId
+    cwd: str
+    ask: Callable[[Question], Awaitable[Answer | None]]
+    now: Callable[[], int]
+
+
+@dataclass(slots=True)
+class _Row:
+    """One call: what it waits for, and its result once there is one."""
+
+    call: ToolCall
+    after: list["_Row"]
+    twin: "_Row | None"
+    done: anyio.Event = field(default_factory=anyio.Event)
+    result: ToolResult | None = None
+
+
+async def act(calls: Sequence[ToolCall], scene: Scene) -> None:
+    """Run every call once; a call waits for the earlier calls whose effects conflict with its own.
+
+    Results go into the log in call order, as soon as all earlier ones are there.
+    """
+    rows = _plan(calls, scene)
+    writer = _Writer(rows, scene)
+    if len(rows) == 1:
+        rows[0].result = await _run(rows[0].call, scene)
+        await writer.write()
+        return
+    limiter = anyio.Semaphore(AT_ONCE)
+
+    async def one(row: _Row) -> None:
+        for earlier in row.after:
+            await earlier.done.wait()
+        if row.twin and row.twin.result:
+            row.result = renamed(row.twin.result, row.call)
+        else:
+            async with limiter:
+                row.result = await _run(row.call, scene)
+        row.done.set()
+        await writer.write()
+
+    async with anyio.create_task_group() as tasks:
+        for row in rows:
+            tasks.start_soon(one, row)
+
+
+@dataclass(slots=True)
+class _Writer:
+    """Puts results into the log in call order."""
+
+    rows: Sequence[_Row]
+    scene: Scene
+    written: int = 0
+    lock: anyio.Lock = field(default_factory=anyio.Lock)
+
+    async def write(self) -> None:
+        async with self.lock:
+            ready: list[ToolResult] = []
+            for row in self.rows[self.written :]:
+                if row.result is None:
+                    break
+                ready.append(row.result)
+            if ready:
+                await self.scene.log.append(Message(Role.TOOL, tuple(ready), at=self.scene.now()))
+                self.written += len(ready)
+
+
+def _plan(calls: Sequence[ToolCall], scene: Scene) -> list[_Row]:
+    if len(calls) == 1:
+        return [_Row(calls[0], [], None)]
+    rows: list[_Row] = []
+    prints = [scene.toolbox.footprint(call, scene.cwd) for call in calls]
+    first: dict[str, _Row] = {}
+    for call, mine in zip(calls, prints, strict=True):
+        key = f"{call.name} {json.dumps(call.arguments, sort_keys=True)}"
+        twin = None if call.fault else first.get(key)
+        after = [twin] if twin else [r for r, p in zip(rows, prints, strict=False) if p.conflicts(mine)]
+        row = _Row(call, after, twin)
+        first.setdefault(key, row)
+        rows.append(row)
+    return rows
+
+
+async def _run(call: ToolCall, scene: Scene) -> ToolResult:
+    async def progress(text: str) -> None:
+        await scene.emit(ToolProgress(call, text))
+
+    ctx = ToolContext(call.id, scene.session, scene.cwd, scene.toolbox.services, scene.ask, progress)
+    await scene.emit(ToolStarted(call))
+    result = await scene.toolbox.run(call, ctx)
+    await scene.emit(ToolFinished(call, result))
+    return result

@@ -1,0 +1,178 @@
+"""A conversation: its log, its prompt, its agent; and the turns that are run in it."""
+
+import logging
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+import anyio
+from anyio.abc import TaskGroup
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+
+from hermes.core import conversation
+from hermes.core.budget import Meter
+from hermes.core.clock import Clock
+from hermes.core.errors import BudgetSpent, HermesError
+from hermes.core.events import Event, Stop, TurnEnded, TurnStarted
+from hermes.core.ids import QuestionId, SessionId, TurnId
+from hermes.core.messages import Media, Message, Note, Role, Text
+from hermes.core.questions import Answer
+from hermes.engine.act import Scene
+from hermes.engine.agent import Agent
+from hermes.engine.draft import Draft
+from hermes.engine.hub import Hub
+from hermes.engine.log import Log
+from hermes.engine.permission import Pending
+from hermes.engine.turn import Inbox, Stage, run
+from hermes.engine.window import Window
+from hermes.lib.ids import fresh
+
+logger = logging.getLogger(__name__)
+
+BUFFER = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A running turn: iterate its events, steer it, answer its questions, stop it."""
+
+    id: TurnId
+    events: MemoryObjectReceiveStream[Event]
+    _inbox: Inbox
+    _pending: Pending
+    _scope: anyio.CancelScope
+    _clock: Clock
+
+    def steer(self, text: str) -> None:
+        """Say something while the turn runs: a real user message at the next step."""
+        parts = (Text(text), Note("said while you were at work", "steer"))
+        self._inbox.waiting.append(Message(Role.USER, parts, at=self._clock.now()))
+
+    def answer(self, answer: Answer) -> bool:
+        """Answer the question of an Asked event. False when it is not open (any more)."""
+        return self._pending.settle(answer)
+
+    def questions(self) -> Sequence[QuestionId]:
+        """What is waiting for an answer."""
+        return self._pending.open()
+
+    def unread(self) -> list[Message]:
+        """What was said but never reached the model, once the turn has ended."""
+        return self._inbox.take()
+
+    def stop(self) -> None:
+        """End the turn and everything it started."""
+        self._scope.cancel()
+
+
+@dataclass(slots=True)
+class Conversation:
+    """One session at work.
+
+    `system` are the stored tiers of its prompt. `meter` is what its turns draw from. `hub` tells
+    observers beside the shell that runs the turn.
+    """
+
+    session: SessionId
+    agent: Agent
+    log: Log
+    clock: Clock
+    system: tuple[str, ...] = ()
+    cwd: str = "/"
+    max_tokens: int | None = None
+    meter: Meter = field(default_factory=Meter)
+    hub: Hub = field(default_factory=Hub)
+    root: SessionId | None = None
+    _window: Window | None = None
+
+    def switch(self, agent: Agent) -> None:
+        """Go on with another agent from the next turn."""
+        self.agent, self._window = agent, None
+
+    @asynccontextmanager
+    async def turn(
+        self,
+        tasks: TaskGroup,
+        text: str,
+        *,
+        notes: Sequence[Note] = (),
+        media: Sequence[Media] = (),
+        attended: bool = False,
+    ) -> AsyncGenerator[Turn, None]:
+        """Run a turn in the caller's task group. Leaving the block ends the turn.
+
+        Its events must be read: a slow listener slows the turn down and loses nothing. The last one
+        is TurnEnded. `attended` says that a person can answer questions.
+        """
+        send, receive = anyio.create_memory_object_stream[Event](BUFFER)
+        turn = TurnId(fresh("turn"))
+
+        async def emit(event: Event) -> None:
+            self.hub.publish(self.session, event)
+            try:
+                send.send_nowait(event)
+            except anyio.WouldBlock:
+                await self._wait(send, event)
+            except anyio.BrokenResourceError:  # nobody listens any more
+                return
+
+        pending = Pending(emit, attended)
+        first = Message(Role.USER, (Text(text), *media, *notes), at=self.clock.now())
+        inbox = Inbox([first] if text or media else [])
+        meter = Meter(self.agent.budget, self.meter)
+        scene = Scene(self.agent.toolbox, self.log, emit, self.session, self.cwd, pending.ask, self.clock.now)
+        stage = Stage(
+            self.agent, self.log, self._view(), inbox, meter, Draft(self.log.journal, turn), scene, emit
+        )
+        scope, ended = anyio.CancelScope(), anyio.Event()
+
+        async def drive() -> None:
+            async with send:
+                stop, error = await self._play(turn, stage, scope)
+                ended.set()
+                await emit(TurnEnded(stop, meter.used, error))
+
+        tasks.start_soon(drive)
+        async with receive:
+            try:
+                yield Turn(turn, receive, inbox, pending, scope, self.clock)
+            finally:
+                scope.cancel()
+                with anyio.CancelScope(shield=True):
+                    await ended.wait()
+
+    async def _play(self, turn: TurnId, stage: Stage, scope: anyio.CancelScope) -> tuple[Stop, str]:
+        """Run the loop to its end, whatever that is, and name it."""
+        stop, error = Stop.CANCELLED, ""
+        token = conversation.current.set(self.root or self.session)
+        began = self.clock.monotonic()
+        try:
+            with scope:
+                models = stage.agent.models
+                await stage.emit(TurnStarted(turn, self.session, models[0].name if models else ""))
+                stop = await run(stage)
+        except BudgetSpent:
+            stop = Stop.BUDGET
+        except HermesError as failure:
+            stop, error = Stop.FAILED, str(failure)
+        except Exception as bug:  # crash boundary: a turn may die, the process may not
+            logger.exception("turn crashed")
+            stop, error = Stop.FAILED, f"internal error: {bug!r}"
+        finally:
+            stage.meter.elapse(self.clock.monotonic() - began)
+            conversation.current.reset(token)
+        if stop is Stop.BUDGET:
+            error = stage.meter.spent
+        return stop, error
+
+    def _view(self) -> Window:
+        if self._window is None:
+            self._window = Window(self.system, self.agent.toolbox.specs, self.max_tokens)
+        return self._window
+
+    @staticmethod
+    async def _wait(send: MemoryObjectSendStream[Event], event: Event) -> None:
+        try:
+            await send.send(event)
+        except anyio.BrokenResourceError:
+            return
