@@ -1,0 +1,226 @@
+"""SQLite: one file in WAL mode, one writer per process, commits grouped and always synced."""
+
+import os
+import secrets
+import sqlite3
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from threading import Lock
+from typing import TypeVar
+
+from hermes.core.clock import Clock
+from hermes.core.errors import StoreError, StoreTooNew
+from hermes.core.store import Hit, Tx
+from hermes.stores.dialect import SQLITE
+from hermes.stores.migrations import LATEST, pending, statements
+from hermes.stores.sql import Tables, tables
+from hermes.stores.worker import Job, Worker
+
+T = TypeVar("T")
+BUSY = 10.0
+"""Seconds to wait for another process's transaction."""
+OURS = 0x4865726D
+"""The application id in the file's header: "Herm"."""
+
+
+class SqliteStore:
+    """A `Store` in the file `path`, opened when first used; any number of processes may share it.
+
+    Writes queue for one thread. Those that are waiting when it is free share a transaction, each in
+    a savepoint, and are answered after the commit is on disk. Reads run on a thread of their own, on
+    a snapshot.
+    """
+
+    def __init__(self, path: Path, clock: Clock) -> None:
+        file = _File(path)
+        writer, reader = _Connection(file, clock), _Connection(file, clock, read_only=True)
+        self._writer = Worker("store-write", writer.write, writer.close)
+        self._reader = Worker("store-read", reader.read, reader.close)
+
+    async def write(self, work: Callable[[Tx], T]) -> T:
+        return await self._writer.call(work)
+
+    async def read(self, work: Callable[[Tx], T]) -> T:
+        return await self._reader.call(work)
+
+    def post(self, work: Callable[[Tx], object]) -> None:
+        self._writer.post(work)
+
+    async def search(
+        self, query: str, *, limit: int = 20, principal: str | None = None, session: str = ""
+    ) -> Sequence[Hit]:
+        return []
+
+    async def reindex(self) -> int:
+        return 0
+
+    async def close(self) -> None:
+        await self._reader.close()
+        await self._writer.close()
+
+
+class _File:
+    """The database file: created, recognised and brought up to date before its first use."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._lock = Lock()
+
+    def open(self) -> sqlite3.Connection:
+        """A new connection. Raises sqlite3.Error, OSError or StoreError."""
+        with self._lock:
+            self._make()
+            db = sqlite3.connect(
+                self.path, timeout=BUSY, isolation_level=None, check_same_thread=False, cached_statements=256
+            )
+            try:
+                self._prepare(db)
+            except BaseException:
+                db.close()
+                raise
+            return db
+
+    def _make(self) -> None:
+        """Create the file, readable by its owner only (SQLite gives its companions the same mode)."""
+        if not self.path.exists():
+            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
+
+    def _prepare(self, db: sqlite3.Connection) -> None:
+        version = self._version(db)
+        if version < LATEST:
+            self._migrate(db, version)
+        if db.execute("PRAGMA journal_mode").fetchone() != ("wal",):
+            raise StoreError(f"{self.path} cannot be put into WAL mode: keep it on a local disk.")
+        db.execute("PRAGMA synchronous = FULL")
+        db.execute("PRAGMA journal_size_limit = 33554432")
+
+    def _version(self, db: sqlite3.Connection) -> int:
+        version: int = db.execute("PRAGMA user_version").fetchone()[0]
+        whose: int = db.execute("PRAGMA application_id").fetchone()[0]
+        if whose != OURS and db.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchone():
+            raise StoreError(f"{self.path} belongs to another program. Move it away, then start again.")
+        if version > LATEST:
+            raise StoreTooNew(
+                f"{self.path} was written by a newer version of Hermes (schema {version}, this one knows"
+                f" {LATEST}). Update Hermes to open it."
+            )
+        return version
+
+    def _migrate(self, db: sqlite3.Connection, version: int) -> None:
+        if version:
+            self._back_up(db, version)
+        else:
+            db.execute("PRAGMA journal_mode = WAL")
+        db.execute("BEGIN IMMEDIATE")
+        version = self._version(db)  # another process may have been faster
+        for number, text in pending(version):
+            for statement in statements(text.format(identity=SQLITE.identity)):
+                db.execute(statement)
+            if number == 1:
+                db.execute("INSERT INTO meta VALUES ('store', ?)", (secrets.token_hex(8),))
+            db.execute(f"PRAGMA user_version = {number}")
+        db.execute(f"PRAGMA application_id = {OURS}")
+        db.execute("COMMIT")
+
+    def _back_up(self, db: sqlite3.Connection, version: int) -> None:
+        target = self.path.with_name(f"{self.path.name}.v{version}.bak")
+        copy = sqlite3.connect(target)
+        try:
+            db.backup(copy)
+        finally:
+            copy.close()
+        target.chmod(0o600)
+
+
+class _Connection:
+    """One thread's connection; given up after a failure and opened anew for the next batch."""
+
+    def __init__(self, file: _File, clock: Clock, read_only: bool = False) -> None:
+        self._file, self._clock, self._read_only = file, clock, read_only
+        self._db: sqlite3.Connection | None = None
+        self._tables: Tables | None = None
+
+    def write(self, jobs: list[Job]) -> None:
+        """Run the jobs in one transaction. None of them counts unless the commit succeeds."""
+        try:
+            db, tx = self._opened()
+            db.execute("BEGIN IMMEDIATE")
+            for job in jobs:
+                _in_savepoint(db, tx, job)
+            db.execute("COMMIT")
+        except (sqlite3.Error, OSError, StoreError) as error:
+            self._give_up(jobs, error)
+
+    def read(self, jobs: list[Job]) -> None:
+        """Run each job on a snapshot of its own."""
+        for job in jobs:
+            try:
+                db, tx = self._opened()
+                db.execute("BEGIN")
+                _run(tx, job)
+                db.execute("COMMIT")
+            except (sqlite3.Error, OSError, StoreError) as error:
+                self._give_up([job], error)
+
+    def close(self) -> None:
+        db, self._db, self._tables = self._db, None, None
+        if db is not None:
+            db.close()
+
+    def _opened(self) -> tuple[sqlite3.Connection, Tables]:
+        if self._db is None or self._tables is None:
+            self._db = self._file.open()
+            if self._read_only:
+                self._db.execute("PRAGMA query_only = 1")
+            self._tables = tables(self._db, SQLITE, self._clock.now)
+        return self._db, self._tables
+
+    def _give_up(self, jobs: list[Job], error: Exception) -> None:
+        self.close()
+        for job in jobs:
+            job.error = said(error, self._file.path)
+
+
+def _in_savepoint(db: sqlite3.Connection, tx: Tables, job: Job) -> None:
+    db.execute("SAVEPOINT work")
+    _run(tx, job)
+    if job.error is not None:
+        if not db.in_transaction:  # disk full and the like: SQLite has undone the whole batch
+            raise job.error
+        db.execute("ROLLBACK TO work")
+    db.execute("RELEASE work")
+
+
+def _run(tx: Tables, job: Job) -> None:
+    try:
+        job.value = job.work(tx)
+    except BaseException as error:  # noqa: BLE001 - handed to the caller, on its own thread
+        job.error = error
+
+
+_MEANING = {
+    sqlite3.SQLITE_FULL: "The disk is full: {path} could not be written. Free some space and try again.",
+    sqlite3.SQLITE_READONLY: "{path} is read-only. Make the file and its folder writable for you.",
+    sqlite3.SQLITE_PERM: "{path} may not be opened. Make the file and its folder readable for you.",
+    sqlite3.SQLITE_CANTOPEN: "{path} cannot be opened. Make sure the folder exists and is yours.",
+    sqlite3.SQLITE_BUSY: "{path} is held by another process for more than {busy:.0f} s. Try again"
+    " when that has finished.",
+    sqlite3.SQLITE_CORRUPT: "{path} is damaged. Put back its newest backup, or move it away to start anew.",
+    sqlite3.SQLITE_NOTADB: "{path} is not a database. Put back its newest backup, or move it away.",
+    sqlite3.SQLITE_IOERR: "{path} could not be read or written ({name}). Check the disk and try again.",
+}
+
+
+def said(error: Exception, path: Path) -> StoreError:
+    """What went wrong as one sentence for a person: what, where, what to do."""
+    if isinstance(error, StoreError):
+        return error
+    if isinstance(error, OSError):
+        return StoreError(f"{path} cannot be opened: {error.strerror}. Check its folder.")
+    code = getattr(error, "sqlite_errorcode", None) or 0
+    name = getattr(error, "sqlite_errorname", None) or type(error).__name__
+    meaning = _MEANING.get(code & 0xFF)
+    if meaning is None:
+        return StoreError(f"{path}: {error} ({name}).")
+    return StoreError(meaning.format(path=path, busy=BUSY, name=name))
