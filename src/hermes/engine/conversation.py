@@ -1,7 +1,7 @@
 """A conversation: its log, its prompt, its agent; and the turns that are run in it."""
 
 import logging
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
@@ -23,6 +23,7 @@ from hermes.engine.draft import Draft
 from hermes.engine.hub import Hub
 from hermes.engine.log import Log
 from hermes.engine.permission import Pending
+from hermes.engine.prompt import volatile
 from hermes.engine.turn import Inbox, Stage, run
 from hermes.engine.window import Window
 from hermes.lib.ids import fresh
@@ -70,7 +71,8 @@ class Conversation:
     """One session at work.
 
     `system` are the stored tiers of its prompt. `meter` is what its turns draw from. `hub` tells
-    observers beside the shell that runs the turn.
+    observers beside the shell that runs the turn. `facts` are what may differ from turn to turn (the
+    date): told to the model with the newest message when they have changed.
     """
 
     session: SessionId
@@ -83,6 +85,7 @@ class Conversation:
     meter: Meter = field(default_factory=Meter)
     hub: Hub = field(default_factory=Hub)
     root: SessionId | None = None
+    facts: Callable[[], Sequence[str]] = tuple
     _window: Window | None = None
 
     def switch(self, agent: Agent) -> None:
@@ -117,7 +120,8 @@ class Conversation:
                 return
 
         pending = Pending(emit, attended)
-        first = Message(Role.USER, (Text(text), *media, *notes), at=self.clock.now())
+        told = volatile(self.facts(), self.log.messages)
+        first = Message(Role.USER, (Text(text), *media, *notes, *told), at=self.clock.now())
         inbox = Inbox([first] if text or media else [])
         meter = Meter(self.agent.budget, self.meter)
         scene = Scene(self.agent.toolbox, self.log, emit, self.session, self.cwd, pending.ask, self.clock.now)

@@ -1,0 +1,229 @@
+"""Config to a running house. The one place that knows every concrete thing and wires it."""
+
+import platform
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+
+import hermes.commands
+import hermes.tools
+from hermes.app.clock import SystemClock
+from hermes.app.models import Choice, choose
+from hermes.config.load import Config
+from hermes.core.budget import Budget
+from hermes.core.clock import Clock
+from hermes.core.commands import Command
+from hermes.core.errors import UsageError
+from hermes.core.gate import Gate
+from hermes.core.http import Http
+from hermes.core.ids import SessionId
+from hermes.core.messages import Message
+from hermes.core.sandbox import Sandbox
+from hermes.core.seen import Seen
+from hermes.core.services import Services
+from hermes.core.spill import Spill
+from hermes.core.store import Session, Store
+from hermes.core.tools import Tool
+from hermes.engine.agent import Agent, Patience
+from hermes.engine.conversation import Conversation
+from hermes.engine.hub import Hub
+from hermes.engine.log import Log
+from hermes.engine.prompt import assemble
+from hermes.engine.toolbox import Toolbox
+from hermes.lib.ids import session_id
+from hermes.plugins.discover import values
+from hermes.safety.gate import PolicyGate
+from hermes.safety.guarded import GuardedSandbox
+from hermes.safety.http import HttpxClient
+from hermes.sandboxes.local import LocalSandbox, Supervisor
+from hermes.stores.journal import SessionJournal
+from hermes.stores.open import open_store
+from hermes.stores.spill import FileSpill
+
+
+def open_home_store(config: Config, clock: Clock | None = None) -> Store:
+    """The store of a home: `database.url`, or state.db in the home."""
+    return open_store(config.settings.database.url or config.home / "state.db", clock or SystemClock())
+
+
+@dataclass(slots=True)
+class House:
+    """One home, composed and running: see `engine.runtime.Runtime`."""
+
+    config: Config
+    clock: Clock
+    store: Store
+    http: HttpxClient
+    tools: tuple[Tool, ...]
+    hub: Hub = field(default_factory=Hub)
+    services: Services = field(default_factory=Services)
+    supervisor: Supervisor = field(default_factory=Supervisor)
+    _choices: dict[str, Choice] = field(default_factory=dict[str, Choice])
+    _answers: str = ""
+
+    @property
+    def commands(self) -> Sequence[Command]:
+        return sorted(values(hermes.commands, Command), key=lambda command: command.name)
+
+    def answering(self) -> str:
+        return self._answers
+
+    async def find(self, text: str, principal: str = "local") -> Session:
+        found = await self.store.read(lambda tx: tx.sessions.find(text, principal))
+        if not found:
+            raise UsageError(f"there is no session {text!r}: `hermes sessions list` shows them")
+        if len(found) > 1:
+            listing = "".join(f"\n  {one.id}  {one.title}" for one in found[:10])
+            raise UsageError(f"{text!r} names {len(found)} sessions:{listing}")
+        return found[0]
+
+    async def newest(self, principal: str = "local", source: str = "terminal") -> Session:
+        found = await self.store.read(lambda tx: tx.sessions.list(1, 0, principal, source))
+        if not found:
+            raise UsageError("there is no session to go on with yet")
+        return found[0]
+
+    async def open(
+        self,
+        session: Session | None = None,
+        *,
+        source: str = "terminal",
+        cwd: str = "",
+        title: str = "",
+        system: str = "",
+        tools: Sequence[Tool] = (),
+        history: Sequence[Message] | None = None,
+        keep: bool = True,
+    ) -> Conversation:
+        """See `Runtime.open`.
+
+        `system` is added to the prompt of a new conversation, `tools` to its tools; `history` stands
+        in for what is stored; with `keep` false nothing is stored.
+        """
+        choice = await self.chosen(session.model if session else "")
+        self._answers = choice.why
+        if session is None:
+            session = self._fresh(source, cwd or self._cwd(), title, system, choice)
+            stored: Sequence[Message] = history or ()
+            known = False
+        else:
+            key = session.id
+            rows = await self.store.read(lambda tx: tx.messages.all(key))
+            stored, known = [row.message for row in rows], True
+        log = Log(stored, _Kept(self.store, session, known) if keep else None)
+        return Conversation(
+            session.id,
+            self._agent(choice, session, tools),
+            log,
+            self.clock,
+            session.system,
+            session.cwd,
+            self.config.settings.model.max_tokens or None,
+            hub=self.hub,
+            root=session.root,
+            facts=self._facts(choice),
+        )
+
+    async def switch(self, talk: Conversation, model: str) -> str:
+        choice = await self.chosen(model)
+        talk.switch(replace(talk.agent, models=choice.chain))
+        talk.facts = self._facts(choice)
+        key = talk.session
+        await self.store.write(lambda tx: tx.sessions.move(key, model=choice.name))
+        self._answers = choice.why
+        return choice.why
+
+    async def chosen(self, model: str = "") -> Choice:
+        """The model chain for a name; for no name, what the settings and the surroundings say."""
+        if model not in self._choices:
+            self._choices[model] = await choose(self.config, self.http, model)
+        return self._choices[model]
+
+    async def aclose(self) -> None:
+        await self.http.aclose()
+        await self.store.close()
+        self.supervisor.close()
+
+    def _cwd(self) -> str:
+        return str(Path(self.config.settings.terminal.cwd).expanduser().absolute())
+
+    def _fresh(self, source: str, cwd: str, title: str, system: str, choice: Choice) -> Session:
+        now = self.clock.now()
+        key = SessionId(session_id(now))
+        soul = self.config.home / "SOUL.md"
+        identity = soul.read_text("utf-8", "replace") if soul.is_file() else ""
+        place = f"Working directory: {cwd}\nOperating system: {platform.system()}"
+        tiers = assemble(identity, (place, system))
+        return Session(key, key, None, title, source, "local", cwd, choice.name, tiers, now, now)
+
+    def _agent(self, choice: Choice, session: Session, extra: Sequence[Tool]) -> Agent:
+        settings = self.config.settings
+        gate = self.services.use(Gate)
+        place = LocalSandbox(
+            session.cwd,
+            self.config.env,
+            self.config.home / "cache" / "output",
+            passthrough=settings.terminal.env_passthrough,
+            supervisor=self.supervisor,
+        )
+        services = (
+            self.services.plus(Sandbox, GuardedSandbox(place, gate))
+            .plus(Spill, FileSpill(self.config.home / "cache" / "results" / session.id))
+        )
+        limit = settings.agent
+        return Agent(
+            choice.chain,
+            Toolbox((*self.tools, *extra), services),
+            Budget(steps=limit.max_turns or None),
+            Patience(attempts=limit.api_max_retries + 1),
+        )
+
+    def _facts(self, choice: Choice) -> Callable[[], Sequence[str]]:
+        def facts() -> Sequence[str]:
+            now = datetime.fromtimestamp(self.clock.now() / 1_000_000).astimezone()
+            return (f"Date: {now:%A %Y-%m-%d}, time zone {now.tzname()}", f"Model: {choice.name}")
+
+        return facts
+
+
+class _Kept(SessionJournal):
+    """A journal whose session row is written together with its first message."""
+
+    def __init__(self, store: Store, session: Session, known: bool) -> None:
+        super().__init__(store, session.id)
+        self._new = None if known else session
+
+    async def append(self, message: Message) -> None:
+        if self._new:
+            new = self._new
+            self._store.post(lambda tx: tx.sessions.create(new))
+            self._new = None
+        await super().append(message)
+
+
+@asynccontextmanager
+async def composed(config: Config, clock: Clock | None = None) -> AsyncIterator[House]:
+    """A house for the length of the block."""
+    house = build(config, clock)
+    try:
+        yield house
+    finally:
+        await house.aclose()
+
+
+def build(config: Config, clock: Clock | None = None) -> House:
+    """Wire a house. Nothing is opened, connected or started before it is used."""
+    clock = clock or SystemClock()
+    settings = config.settings
+    store = open_home_store(config, clock)
+    http = HttpxClient()
+    gate = PolicyGate(
+        settings.approvals.mode,
+        deny=settings.approvals.deny,
+        allow=settings.command_allowlist,
+        home=str(config.home),
+    )
+    services = Services({Store: store, Http: http, Gate: gate, Seen: Seen()})
+    return House(config, clock, store, http, tuple(values(hermes.tools, Tool)), services=services)

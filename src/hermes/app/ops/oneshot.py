@@ -1,0 +1,30 @@
+"""hermes -z: one answer on stdout and nothing else."""
+
+import argparse
+import asyncio
+import sys
+
+from hermes.app.compose import composed
+from hermes.app.opening import session_of
+from hermes.config.load import Config
+from hermes.shells.cli.oneshot import oneshot
+
+SUMMARY = "answer one question and leave"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("question", nargs="?", default="", help="the question; - reads standard input")
+
+
+def run(args: argparse.Namespace, config: Config) -> int:
+    return asyncio.run(answer(args, config, args.question if args.oneshot is None else args.oneshot, True))
+
+
+async def answer(args: argparse.Namespace, config: Config, question: str, quiet: bool) -> int:
+    """Answer in a new session, or in the one named on the command line."""
+    attended = sys.stdin.isatty() and sys.stderr.isatty()
+    async with composed(config) as house:
+        session = await session_of(house, args)
+        return await oneshot(
+            house, question, session=session, out=sys.stdout, err=sys.stderr, attended=attended, quiet=quiet
+        )
