@@ -1,0 +1,192 @@
+"""Keys of the schema by their path: type, default, allowed values, environment names, nearest name."""
+
+import difflib
+import typing
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import msgspec
+from msgspec.structs import FieldInfo
+
+from hermes.config.later import LATER
+from hermes.config.schema import Settings
+
+Parts = tuple[str, ...]
+
+KNOWN_AS = {
+    "HERMES_MODEL": ("model", "default"),
+    "HERMES_INFERENCE_MODEL": ("model", "default"),
+    "HERMES_INFERENCE_PROVIDER": ("model", "provider"),
+    "HERMES_MAX_ITERATIONS": ("agent", "max_turns"),
+}
+"""Names of variables people already use, beside the ones generated from the schema."""
+
+_GUARD = "tool_loop_guardrails"
+OLD: Mapping[Parts, Parts] = {
+    (_GUARD, "exact_failure_warn_after"): (_GUARD, "warn_after", "exact_failure"),
+    (_GUARD, "exact_failure_block_after"): (_GUARD, "hard_stop_after", "exact_failure"),
+    (_GUARD, "same_tool_failure_warn_after"): (_GUARD, "warn_after", "same_tool_failure"),
+    (_GUARD, "same_tool_failure_halt_after"): (_GUARD, "hard_stop_after", "same_tool_failure"),
+    (_GUARD, "no_progress_warn_after"): (_GUARD, "warn_after", "idempotent_no_progress"),
+    (_GUARD, "no_progress_block_after"): (_GUARD, "hard_stop_after", "idempotent_no_progress"),
+    ("fallback_model",): ("fallback_providers",),
+}
+"""Old names and what they are called now. Still read; `hermes config migrate` rewrites them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One key of the schema. `type` is the bare type, without its notes."""
+
+    path: Parts
+    type: Any
+    doc: str
+    default: Any
+
+    @property
+    def name(self) -> str:
+        """The dotted path."""
+        return ".".join(self.path)
+
+    @property
+    def section(self) -> bool:
+        """Whether it has keys of its own."""
+        return members(self.type) is not None
+
+    @property
+    def allowed(self) -> tuple[str, ...]:
+        """The values it may have, if they are few."""
+        return typing.get_args(self.type) if typing.get_origin(self.type) is typing.Literal else ()
+
+    @property
+    def expected(self) -> str:
+        """What kind of value it takes, in words."""
+        if self.allowed:
+            return "one of " + ", ".join(item or "empty" for item in self.allowed)
+        match self.type if isinstance(self.type, type) else typing.get_origin(self.type):
+            case t if t is bool:
+                return "true or false"
+            case t if t is int:
+                return "a whole number"
+            case t if t is float:
+                return "a number"
+            case t if t is str:
+                return "text"
+            case t if t is tuple:
+                return "a list"
+            case _:
+                return "keys and values"
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The environment variables that set it, the first one wins over the others."""
+        if self.section or typing.get_origin(self.type) is dict:
+            return ()
+        main = variable(self.path)
+        also = tuple(name for name, path in KNOWN_AS.items() if path == self.path)
+        short = ("_".join(self.path).upper(),) if self.path[0] == "terminal" else ()
+        return (main, *also, *short)
+
+
+def bare(annotation: Any) -> tuple[Any, str]:
+    """The type without its notes, and its one-line doc."""
+    if typing.get_origin(annotation) is typing.Annotated:
+        inner, *notes = typing.get_args(annotation)
+        return inner, next((note.description or "" for note in notes if isinstance(note, msgspec.Meta)), "")
+    return annotation, ""
+
+
+@cache
+def fields(section: type[msgspec.Struct]) -> Mapping[str, FieldInfo]:
+    """The fields of a section by name."""
+    return {info.name: info for info in msgspec.structs.fields(section)}
+
+
+def members(kind: Any) -> Any:
+    """What a type holds: a section itself, the element of a list or map of sections, else None."""
+    if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
+        return kind
+    if typing.get_origin(kind) in (dict, tuple):
+        element = bare(typing.get_args(kind)[1 if typing.get_origin(kind) is dict else 0])[0]
+        return element if isinstance(element, type) and issubclass(element, msgspec.Struct) else None
+    return None
+
+
+def find(path: Parts) -> Key | None:
+    """The key at a path, None if the schema has none there. Names and indexes of entries are free."""
+    kind: Any = Settings
+    default: Any = Settings()
+    doc = "All settings."
+    for part in path:
+        origin = typing.get_origin(kind)
+        if origin is dict or (origin is tuple and part.isdecimal()):
+            kind, doc = bare(typing.get_args(kind)[1 if origin is dict else 0])
+            default = kind() if members(kind) is kind and kind is not None else ""
+            continue
+        if not (isinstance(kind, type) and issubclass(kind, msgspec.Struct)):
+            return None
+        info = fields(kind).get(part)
+        if info is None:
+            return None
+        annotation = info.type
+        kind, doc = bare(annotation)
+        default = getattr(default, part)
+    return Key(path, kind, doc, default)
+
+
+def walk(section: type[msgspec.Struct] = Settings, path: Parts = ()) -> Iterator[Key]:
+    """Every key in the order of the schema, a section before its keys; `*` stands for a free name."""
+    for name, info in fields(section).items():
+        kind, doc = bare(info.type)
+        here = (*path, name)
+        default = info.default if info.default is not msgspec.NODEFAULT else _made(info)
+        yield Key(here, kind, doc, default)
+        inner = members(kind)
+        if inner is not None:
+            yield from walk(inner, here if inner is kind else (*here, "*"))
+
+
+def _made(info: FieldInfo) -> Any:
+    return info.default_factory() if info.default_factory is not msgspec.NODEFAULT else ""
+
+
+@cache
+def variables() -> Mapping[str, Parts]:
+    """Every environment variable that is a setting, with the key it sets."""
+    found: dict[str, Parts] = {}
+    for key in walk():
+        if "*" not in key.path:
+            found |= dict.fromkeys(key.variables, key.path)
+    return found
+
+
+def later(path: Parts) -> bool:
+    """Whether a path belongs to a feature this version does not have yet."""
+    for end in range(1, len(path) + 1):
+        part = path[:end]
+        if ".".join(part) in LATER:
+            return True
+        if len(part) > 2 and ".".join((part[0], "*", *part[2:])) in LATER:
+            return True
+    return False
+
+
+def nearest(path: Parts) -> str:
+    """The key most like this path, empty if none is near."""
+    names = [key.name for key in walk() if "*" not in key.path] + [name for name in LATER if "*" not in name]
+    beside = [name for name in names if name.rpartition(".")[0] == ".".join(path[:-1])]
+    typed = ".".join(path)
+    close = difflib.get_close_matches(typed, beside, 1, 0.6) or difflib.get_close_matches(
+        typed, names, 1, 0.75
+    )
+    if close:
+        return close[0]
+    last = [name for name in names if name.rpartition(".")[2] == path[-1] and "." in name]
+    return last[0] if len(last) == 1 else ""
+
+
+def variable(path: Parts) -> str:
+    """The environment variable generated for a key."""
+    return "HERMES_" + "_".join(path).upper()
