@@ -150,6 +150,12 @@ class Message:
         return "".join(part.text for part in self.parts if isinstance(part, Text))
 
     @property
+    def opening(self) -> bool:
+        """Whether a person began a turn with it; not so what was said into a running one."""
+        steered = any(isinstance(part, Note) and part.kind == "steer" for part in self.parts)
+        return self.role is Role.USER and not steered
+
+    @property
     def calls(self) -> tuple[ToolCall, ...]:
         return tuple(part for part in self.parts if isinstance(part, ToolCall))
 

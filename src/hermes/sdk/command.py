@@ -14,11 +14,12 @@ def command(
     aliases: tuple[str, ...] = (),
     role: str = "guest",
     choices: tuple[str, ...] = (),
+    idle: bool = False,
 ) -> Callable[[Body], Command]:
     """Make a Command of an async function; the first line of its docstring is the summary."""
 
     def build(function: Body) -> Command:
         summary = (function.__doc__ or "").strip().splitlines()[0]
-        return Command(name, summary, function, usage, aliases, role, choices)
+        return Command(name, summary, function, usage, aliases, role, choices, idle)
 
     return build
