@@ -1,6 +1,9 @@
 """A text file as bytes and as text: encoding, byte order mark and line ends are kept."""
 
 import codecs
+import re
+from bisect import bisect_left
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -31,23 +34,67 @@ _PEEK = 8192
 
 
 @dataclass(frozen=True, slots=True)
-class TextFile:
-    """The text of a file with "\\n" line ends, and what is needed to write it back as it was.
+class Edit:
+    """Put `text` in place of the characters from `start` up to `end`."""
 
-    `mark` is the byte order mark. `newline` is the line end used by every line ("\\n" when there is
-    none); "mixed" files keep their carriage returns in `text`.
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class TextFile:
+    """The text of a file with "\n" line ends, and what is needed to write it back as it was.
+
+    `mark` is the byte order mark. `newline` is the line end used by every line ("\n" when there is
+    none). In a "mixed" file `pairs` are the places in `text` of the line ends that were "\r\n", and
+    single carriage returns stay in `text`.
     """
 
     text: str
     encoding: str = "utf-8"
     mark: bytes = b""
     newline: Literal["\n", "\r\n", "\r", "mixed"] = "\n"
+    pairs: tuple[int, ...] = ()
 
     def encode(self, text: str) -> bytes:
         """The bytes of a file of this kind that holds `text`. Raise UnicodeEncodeError if it cannot."""
+        text = text.replace("\r\n", "\n")
         if self.newline in {"\r\n", "\r"}:
-            text = text.replace("\r\n", "\n").replace("\n", self.newline)
+            text = text.replace("\n", self.newline)
         return self.mark + text.encode(self.encoding)
+
+    def edited(self, edits: Iterable[Edit]) -> bytes:
+        """The bytes after the edits, which do not overlap; every other byte stays as it is."""
+        pieces: list[str] = []
+        at = 0
+        for edit in sorted(edits, key=lambda edit: (edit.start, edit.end)):
+            pieces += self._raw(at, edit.start), self._with_ends(edit)
+            at = edit.end
+        pieces.append(self._raw(at, len(self.text)))
+        return self.mark + "".join(pieces).encode(self.encoding)
+
+    def _raw(self, start: int, end: int) -> str:
+        """A stretch of the text with the line ends it has in the file."""
+        text = self.text[start:end]
+        if self.newline in {"\r\n", "\r"}:
+            return text.replace("\n", self.newline)
+        pieces: list[str] = []
+        at = start
+        for place in self.pairs[bisect_left(self.pairs, start) : bisect_left(self.pairs, end)]:
+            pieces += self.text[at:place], "\r\n"
+            at = place + 1
+        return "".join(pieces) + self.text[at:end]
+
+    def _with_ends(self, edit: Edit) -> str:
+        """The new text with the line ends of the file, in a mixed one with those around it."""
+        text, newline = edit.text.replace("\r\n", "\n"), self.newline
+        if newline == "mixed":
+            place = self.text.find("\n", edit.start)
+            if place < 0:
+                place = self.text.rfind("\n", 0, edit.start)
+            newline = "\r\n" if place in self.pairs else "\n"
+        return text if newline == "\n" else text.replace("\n", newline)
 
     @property
     def traits(self) -> tuple[str, ...]:
@@ -85,17 +132,13 @@ def decode(content: bytes) -> TextFile:
         mark, encoding, text = b"", "latin-1", content.decode("latin-1")
     if "\r" not in text:
         return TextFile(text, encoding, mark)
-    newline = _newline(text)
-    if newline != "mixed":
-        text = text.replace(newline, "\n")
-    return TextFile(text, encoding, mark, newline)
-
-
-def _newline(text: str) -> Literal["\r\n", "\r", "mixed"]:
     pairs, feeds, returns = text.count("\r\n"), text.count("\n"), text.count("\r")
     if pairs == feeds == returns:
-        return "\r\n"
-    return "\r" if feeds == 0 else "mixed"
+        return TextFile(text.replace("\r\n", "\n"), encoding, mark, "\r\n")
+    if feeds == 0:
+        return TextFile(text.replace("\r", "\n"), encoding, mark, "\r")
+    places = tuple(found.start() - before for before, found in enumerate(re.finditer("\r\n", text)))
+    return TextFile(text.replace("\r\n", "\n"), encoding, mark, "mixed", places)
 
 
 def lines(text: str) -> list[str]:

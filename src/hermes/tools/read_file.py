@@ -32,7 +32,7 @@ class _Page:
     next_column: int
 
 
-@tool(effects=Effects(reads=("path",), idempotent=True), needs=(Sandbox,), limit=200_000, emoji="📖")
+@tool(effects=Effects(reads=("path",), idempotent=True), needs=(Sandbox, Seen), limit=200_000, emoji="📖")
 async def read_file(
     ctx: ToolContext,
     path: str,
@@ -54,7 +54,7 @@ async def read_file(
         await _missing(sandbox, path)
     except OSError as error:
         raise ToolError(f"{path} cannot be read: {error.strerror or error}.") from error
-    seen = ctx.services.use(Seen) if ctx.services.has(Seen) else Seen()
+    seen = ctx.use(Seen)
     where = sandbox.resolve(path)
     if kind := textfile.binary(content):
         seen.note(ctx.session, where, content)
