@@ -39,6 +39,17 @@ fix: $(VENV)/.test ## Format and mend what can be mended
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+real: $(VENV)/.test ## Test against servers from the system's packages (installs them: root)
+	@scripts/real-setup
+	$(BIN)/python -m pytest tests/real
+
+night: $(VENV)/.test ## The long judges: kills, power loss, soak
+	$(BIN)/python -m pytest tests/night
+
+BENCH_WORK := a,b,c,d,e,f,h,k,l,m
+bench: $(VENV)/.test ## Measure (PEER=path/to/venv measures the public product beside it, WORK=a,b the workloads)
+	@scripts/bench "$(or $(WORK),$(BENCH_WORK))" "$(PEER)"
+
 docs: $(BIN)/python ## Build the documentation into site/
 	$(BIN)/pip install -q -e . --group docs
 	$(BIN)/mkdocs build --strict -q
