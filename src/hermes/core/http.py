@@ -1,6 +1,6 @@
 """Http: the one way out to the network."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -27,7 +27,7 @@ class HttpReply(Protocol):
         """Names in lower case."""
         ...
 
-    def chunks(self) -> AsyncIterator[bytes]:
+    def chunks(self) -> AsyncGenerator[bytes, None]:
         """The body as it arrives, content encoding undone."""
         ...
 

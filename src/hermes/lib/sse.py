@@ -3,36 +3,52 @@
 Format: https://html.spec.whatwg.org/multipage/server-sent-events.html
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
+
+BOM = b"\xef\xbb\xbf"
 
 
-async def events(chunks: AsyncIterator[bytes], limit: int = 16_000_000) -> AsyncIterator[tuple[str, str]]:
+async def events(
+    chunks: AsyncIterator[bytes], limit: int = 16_000_000
+) -> AsyncGenerator[tuple[str, str], None]:
     """Yield (event name, data) for each event. Comments and ids are dropped.
 
-    An event that is not ended by an empty line before the stream ends is dropped, as the format
-    demands. Raise ValueError for a line of more than `limit` bytes.
+    The format drops an event whose empty line never came; this yields it as long as its lines are
+    whole, for servers that forget the last one. A line without its end is dropped. Raise ValueError
+    for a line of more than `limit` bytes.
     """
-    rest = b""
     name, data = "", list[str]()
-    async for chunk in chunks:
-        rest += chunk
-        if len(rest) > limit:
-            raise ValueError(f"a line of more than {limit} bytes in the stream")
-        if b"\r" in rest:
-            held = rest.endswith(b"\r")  # the \n of a split \r\n may still come
-            whole = rest[:-1] if held else rest
-            rest = whole.replace(b"\r\n", b"\n").replace(b"\r", b"\n") + (b"\r" if held else b"")
-        *lines, rest = rest.split(b"\n")
-        for raw in lines:
-            line = raw.decode("utf-8", "replace")
+    async for lines in _lines(chunks, limit):
+        for line in lines:
             if not line:
                 if data:
                     yield name, "\n".join(data)
                 name, data = "", []
                 continue
-            field, _, value = line.partition(":")
-            value = value.removeprefix(" ")
+            field, _, value = line.decode("utf-8", "replace").partition(":")
             if field == "data":
-                data.append(value)
+                data.append(value.removeprefix(" "))
             elif field == "event":
-                name = value
+                name = value.removeprefix(" ")
+    if data:
+        yield name, "\n".join(data)
+
+
+async def _lines(chunks: AsyncIterator[bytes], limit: int) -> AsyncGenerator[list[bytes], None]:
+    """The whole lines that each chunk completes, whichever of the three line ends they have."""
+    rest, first = b"", True
+    async for chunk in chunks:
+        rest += chunk
+        if first and len(rest) >= len(BOM):
+            rest, first = rest.removeprefix(BOM), False
+        if len(rest) > limit:
+            raise ValueError(f"a line of more than {limit:,} bytes")
+        if b"\r" in rest:
+            held = b"\r" if rest.endswith(b"\r") else b""  # the \n of a split \r\n may still come
+            whole = rest.removesuffix(b"\r").replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+            rest = whole + held
+        *lines, rest = rest.split(b"\n")
+        if lines:
+            yield lines
+    if rest.endswith(b"\r"):
+        yield [rest[:-1]]
