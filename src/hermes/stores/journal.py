@@ -32,7 +32,13 @@ class SessionJournal:
 
     def draft(self, turn: TurnId, n: int, text: str) -> None:
         self._drafting = True
-        self._store.post(lambda tx: tx.drafts.add(self._session, turn, n, text))
+
+        def work(tx: Tx) -> None:
+            if n == 0:  # a new attempt at the answer: what an earlier one left is void
+                tx.drafts.clear(self._session)
+            tx.drafts.add(self._session, turn, n, text)
+
+        self._store.post(work)
 
     async def drafted(self) -> str:
         return await self._store.read(lambda tx: tx.drafts.read(self._session))

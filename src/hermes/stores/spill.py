@@ -19,7 +19,9 @@ class FileSpill:
         try:
             await to_thread(self._write, path, text)
         except OSError as error:
-            raise ToolError(f"the result is too long to show and could not be kept in {path}: {error}") from error
+            raise ToolError(
+                f"the result is too long to show and could not be kept in {path}: {error}"
+            ) from error
         return str(path)
 
     def _write(self, path: Path, text: str) -> None:

@@ -35,8 +35,8 @@ class SessionRows:
         " input, output, cached, written, reasoning, cost, calls, count"
     )
 
-    def __init__(self, db: Database, now: Now) -> None:
-        self._db, self._now = db, now
+    def __init__(self, db: Database, now: Now, deleted: Callable[[], None]) -> None:
+        self._db, self._now, self._deleted = db, now, deleted
 
     def create(self, session: Session) -> None:
         created = session.created or self._now()
@@ -103,7 +103,9 @@ class SessionRows:
 
     def delete(self, session: SessionId) -> None:
         for sql in (
-            "INSERT INTO forgotten (message, body) SELECT id, body FROM messages WHERE session = ?",
+            "INSERT INTO forgotten (message, session, principal, body)"
+            " SELECT m.id, m.session, s.principal, m.body FROM messages m"
+            " JOIN sessions s ON s.id = m.session WHERE m.session = ?",
             "DELETE FROM messages WHERE session = ?",
             "DELETE FROM drafts WHERE session = ?",
             "DELETE FROM questions WHERE session = ?",
@@ -114,6 +116,7 @@ class SessionRows:
             "DELETE FROM sessions WHERE id = ?",
         ):
             self._db.execute(sql, (session,))
+        self._deleted()
 
     def _change(self, session: SessionId, what: str, *values: str) -> None:
         if self._db.execute(f"UPDATE sessions SET {what} WHERE id = ?", (*values, session)).rowcount == 0:
@@ -326,6 +329,22 @@ class QuestionRows:
         return None if row is None else Answer(QuestionId(row[0]), row[1], row[2])
 
 
+class ForgottenRows:
+    """Forgotten: what was deleted, kept until the search index has followed."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+        self.fresh = False
+        """Whether something was deleted on this connection; whoever acts on it sets it back."""
+
+    def note(self) -> None:
+        self.fresh = True
+
+    def drop(self, upto: int) -> None:
+        """The index has followed up to this number."""
+        self._db.execute("DELETE FROM forgotten WHERE n <= ?", (upto,))
+
+
 class LeaseRows:
     """Leases: the right to be the only one."""
 
@@ -367,18 +386,21 @@ class Tables:
     outbox: OutboxRows
     questions: QuestionRows
     leases: LeaseRows
+    forgotten: ForgottenRows
 
 
 def tables(db: Database, dialect: Dialect, now: Now) -> Tables:
     """The tables on this connection. `now` gives microseconds since the epoch."""
+    forgotten = ForgottenRows(db)
     return Tables(
-        SessionRows(db, now),
+        SessionRows(db, now, forgotten.note),
         MessageRows(db, now, dialect),
         DraftRows(db),
         InboxRows(db),
         OutboxRows(db, dialect),
         QuestionRows(db),
         LeaseRows(db),
+        forgotten,
     )
 
 
@@ -391,10 +413,13 @@ def _no_session(session: SessionId) -> StoreError:
 
 
 def _session(row: Sequence[Any]) -> Session:
-    *plain, system, created, updated = row[:11]
-    *spent, count = row[11:]
-    system = tuple(codec.from_text(system))
-    return Session(*plain, system=system, created=created, updated=updated, usage=Usage(*spent), count=count)
+    id, root, parent, title, source, principal, cwd, model, system, created, updated = row[:11]
+    spent, tiers = Usage(*row[11:18]), tuple(codec.from_text(system))
+    return Session(
+        *(id, root, parent, title, source, principal, cwd, model, tiers, created, updated),
+        usage=spent,
+        count=row[18],
+    )
 
 
 def _outgoing(row: Sequence[Any]) -> OutboxItem:

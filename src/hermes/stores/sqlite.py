@@ -4,6 +4,7 @@ import os
 import secrets
 import sqlite3
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from threading import Lock
 from typing import TypeVar
@@ -12,6 +13,9 @@ from hermes.core.clock import Clock
 from hermes.core.errors import StoreError, StoreTooNew
 from hermes.core.store import Hit, Tx
 from hermes.stores.dialect import SQLITE
+from hermes.stores.found import Log
+from hermes.stores.found import query as ask
+from hermes.stores.index import Index
 from hermes.stores.migrations import LATEST, pending, statements
 from hermes.stores.sql import Tables, tables
 from hermes.stores.worker import Job, Worker
@@ -19,6 +23,8 @@ from hermes.stores.worker import Job, Worker
 T = TypeVar("T")
 BUSY = 10.0
 """Seconds to wait for another process's transaction."""
+FEED_EVERY = 5.0
+"""Seconds between two feedings of the search index while there are writes."""
 OURS = 0x4865726D
 """The application id in the file's header: "Herm"."""
 
@@ -28,14 +34,18 @@ class SqliteStore:
 
     Writes queue for one thread. Those that are waiting when it is free share a transaction, each in
     a savepoint, and are answered after the commit is on disk. Reads run on a thread of their own, on
-    a snapshot.
+    a snapshot; so do searches, on an index in a file of its own that is fed now and then.
     """
 
     def __init__(self, path: Path, clock: Clock) -> None:
+        self._clock, self._feed_at = clock, clock.monotonic() + FEED_EVERY
         file = _File(path)
-        writer, reader = _Connection(file, clock), _Connection(file, clock, read_only=True)
-        self._writer = Worker("store-write", writer.write, writer.close)
-        self._reader = Worker("store-read", reader.read, reader.close)
+        self._connection = _Connection(file, clock)
+        reading = _Connection(file, clock, read_only=True)
+        searching = _Searcher(file, self._followed)
+        self._writer = Worker[Tables]("store-write", self._write, self._connection.close)
+        self._reader = Worker[Tables]("store-read", reading.read, reading.close)
+        self._searcher = Worker[Index]("store-search", searching.run, searching.close)
 
     async def write(self, work: Callable[[Tx], T]) -> T:
         return await self._writer.call(work)
@@ -49,14 +59,33 @@ class SqliteStore:
     async def search(
         self, query: str, *, limit: int = 20, principal: str | None = None, session: str = ""
     ) -> Sequence[Hit]:
-        return []
+        asked = ask(query, limit, principal, session)
+        return await self._searcher.call(lambda index: index.search(asked))
 
     async def reindex(self) -> int:
-        return 0
+        return await self._searcher.call(lambda index: index.rebuild())
 
     async def close(self) -> None:
         await self._reader.close()
+        await self._searcher.close()
         await self._writer.close()
+
+    def _write(self, jobs: list[Job]) -> None:
+        """On the writer's thread: run the jobs, then let the index follow when it is time."""
+        self._connection.write(jobs)
+        if self._connection.deleted():
+            self._later(lambda index: index.forget())
+        elif self._clock.monotonic() >= self._feed_at:
+            self._feed_at = self._clock.monotonic() + FEED_EVERY
+            self._later(lambda index: index.feed())
+
+    def _later(self, work: Callable[[Index], None]) -> None:
+        with suppress(StoreError):  # closing: the next process will do it
+            self._searcher.post(work)
+
+    def _followed(self, upto: int) -> None:
+        with suppress(StoreError):
+            self._writer.post(lambda tx: tx.forgotten.drop(upto))
 
 
 class _File:
@@ -147,7 +176,7 @@ class _Connection:
             db, tx = self._opened()
             db.execute("BEGIN IMMEDIATE")
             for job in jobs:
-                _in_savepoint(db, tx, job)
+                self._in_savepoint(db, tx, job)
             db.execute("COMMIT")
         except (sqlite3.Error, OSError, StoreError) as error:
             self._give_up(jobs, error)
@@ -158,10 +187,26 @@ class _Connection:
             try:
                 db, tx = self._opened()
                 db.execute("BEGIN")
-                _run(tx, job)
+                run(job, tx, self._file.path)
                 db.execute("COMMIT")
             except (sqlite3.Error, OSError, StoreError) as error:
                 self._give_up([job], error)
+
+    def _in_savepoint(self, db: sqlite3.Connection, tx: Tables, job: Job) -> None:
+        db.execute("SAVEPOINT work")
+        run(job, tx, self._file.path)
+        if job.error is not None:
+            if not db.in_transaction:  # disk full and the like: SQLite has undone the whole batch
+                raise said(job.error, self._file.path)
+            db.execute("ROLLBACK TO work")
+        db.execute("RELEASE work")
+
+    def deleted(self) -> bool:
+        """Whether something was deleted since this was last asked."""
+        if self._tables is None or not self._tables.forgotten.fresh:
+            return False
+        self._tables.forgotten.fresh = False
+        return True
 
     def close(self) -> None:
         db, self._db, self._tables = self._db, None, None
@@ -182,20 +227,47 @@ class _Connection:
             job.error = said(error, self._file.path)
 
 
-def _in_savepoint(db: sqlite3.Connection, tx: Tables, job: Job) -> None:
-    db.execute("SAVEPOINT work")
-    _run(tx, job)
-    if job.error is not None:
-        if not db.in_transaction:  # disk full and the like: SQLite has undone the whole batch
-            raise job.error
-        db.execute("ROLLBACK TO work")
-    db.execute("RELEASE work")
+class _Searcher:
+    """The search thread's index, with a connection to the log it is fed from."""
+
+    def __init__(self, file: _File, followed: Callable[[int], None]) -> None:
+        self._file, self._followed = file, followed
+        path = file.path
+        self._path = path.with_name("search.db" if path.stem == "state" else f"{path.stem}.search.db")
+        self._log: sqlite3.Connection | None = None
+        self._index: Index | None = None
+
+    def run(self, jobs: list[Job]) -> None:
+        for job in jobs:
+            try:
+                run(job, self._opened(), self._path)
+            except (sqlite3.Error, OSError, StoreError) as error:
+                job.error = said(error, self._file.path)
+            if job.error is not None:
+                self.close()
+
+    def close(self) -> None:
+        index, log, self._index, self._log = self._index, self._log, None, None
+        if index is not None:
+            index.close()
+        if log is not None:
+            log.close()
+
+    def _opened(self) -> Index:
+        if self._index is None:
+            self._log = self._file.open()
+            self._log.execute("PRAGMA query_only = 1")
+            self._index = Index(self._path, Log(self._log), self._followed)
+        return self._index
 
 
-def _run(tx: Tables, job: Job) -> None:
+def run(job: Job, on: object, path: Path) -> None:
+    """Run a job and note how it went; what the database of `path` says is put into plain words."""
     try:
-        job.value = job.work(tx)
-    except BaseException as error:  # noqa: BLE001 - handed to the caller, on its own thread
+        job.value = job.work(on)
+    except sqlite3.Error as error:
+        job.error = said(error, path)
+    except BaseException as error:  # noqa: BLE001 - handed to the caller, who waits for it
         job.error = error
 
 
@@ -212,7 +284,7 @@ _MEANING = {
 }
 
 
-def said(error: Exception, path: Path) -> StoreError:
+def said(error: BaseException, path: Path) -> StoreError:
     """What went wrong as one sentence for a person: what, where, what to do."""
     if isinstance(error, StoreError):
         return error

@@ -7,12 +7,12 @@ from collections.abc import Callable
 from contextlib import suppress
 from queue import Empty, SimpleQueue
 from threading import Lock, Thread
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from hermes.core.errors import StoreError
-from hermes.core.store import Tx
 
 T = TypeVar("T")
+C = TypeVar("C")
 log = logging.getLogger(__name__)
 MOST = 256
 """Jobs that share one commit at the most."""
@@ -23,13 +23,13 @@ class Job:
 
     __slots__ = ("error", "future", "value", "work")
 
-    def __init__(self, work: Callable[[Tx], Any], future: "asyncio.Future[Any] | None") -> None:
+    def __init__(self, work: Callable[[Any], Any], future: "asyncio.Future[Any] | None") -> None:
         self.work, self.future = work, future
         self.value: Any = None
         self.error: BaseException | None = None
 
 
-class Worker:
+class Worker(Generic[C]):
     """Runs `batch` with whatever is queued, on a thread of its own that starts with the first job.
 
     `batch` sets each job's outcome and returns when all of them are as durable as they will be;
@@ -44,13 +44,13 @@ class Worker:
         self._lock = Lock()
         self._closed = False
 
-    async def call(self, work: Callable[[Tx], T]) -> T:
+    async def call(self, work: Callable[[C], T]) -> T:
         """Run `work` and return its value. Cancelling the caller does not take the job back."""
         future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         self._put(Job(work, future))
         return await future
 
-    def post(self, work: Callable[[Tx], object]) -> None:
+    def post(self, work: Callable[[C], object]) -> None:
         """Run `work` after all that is queued; nobody waits, a failure is logged."""
         self._put(Job(work, None))
 
@@ -98,7 +98,7 @@ class Worker:
         return jobs
 
 
-def _stop(_: Tx) -> None:
+def _stop(_: object) -> None:
     """The work of the last job: nothing."""
 
 

@@ -45,6 +45,8 @@ CREATE UNIQUE INDEX messages_place ON messages (session, seq);
 CREATE TABLE forgotten (
   n {identity},
   message BIGINT NOT NULL,
+  session TEXT NOT NULL,
+  principal TEXT NOT NULL,
   body TEXT NOT NULL
 );
 
