@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from hermes.core.store import Hit
-from hermes.stores.found import AT_ONCE, RECENT, Log, Query
+from hermes.stores.dialect import Database
+from hermes.stores.found import AT_ONCE, RECENT, Log, Query, query
 from hermes.stores.words import Term, spread
 
 T = TypeVar("T")
@@ -34,16 +35,17 @@ _SCHEMA = (
 class Index:
     """Finds messages by their words; lives on one thread.
 
-    `log` is the view of the log to feed from; `applied` is called with the number of the last
+    `log` is a connection to the log to feed from; `applied` is called with the number of the last
     deletion the index has followed.
     """
 
-    def __init__(self, path: Path, log: Log, applied: Callable[[int], None]) -> None:
-        self._path, self._log, self._applied = path, log, applied
+    def __init__(self, path: Path, log: Database, applied: Callable[[int], None]) -> None:
+        self._path, self._log, self._applied = path, Log(log), applied
         self._db: sqlite3.Connection | None = None
 
-    def search(self, asked: Query) -> list[Hit]:
+    def search(self, text: str, limit: int, principal: str | None, session: str) -> list[Hit]:
         """Ranked among the newest hits, then by recency; text no index knows is looked for in the log."""
+        asked = query(text, limit, principal, session)
         hits: list[Hit] = []
         if asked.terms:
             try:

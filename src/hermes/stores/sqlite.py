@@ -1,24 +1,24 @@
 """SQLite: one file in WAL mode, one writer per process, commits grouped and always synced."""
 
 import os
-import secrets
 import sqlite3
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 from threading import Lock
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from hermes.core.clock import Clock
 from hermes.core.errors import StoreError, StoreTooNew
 from hermes.core.store import Hit, Tx
 from hermes.stores.dialect import SQLITE
-from hermes.stores.found import Log
-from hermes.stores.found import query as ask
-from hermes.stores.index import Index
 from hermes.stores.migrations import LATEST, pending, statements
 from hermes.stores.sql import Tables, tables
 from hermes.stores.worker import Job, Worker
+
+if TYPE_CHECKING:
+    from hermes.stores.index import Index
 
 T = TypeVar("T")
 BUSY = 10.0
@@ -45,7 +45,7 @@ class SqliteStore:
         searching = _Searcher(file, self._followed)
         self._writer = Worker[Tables]("store-write", self._write, self._connection.close)
         self._reader = Worker[Tables]("store-read", reading.read, reading.close)
-        self._searcher = Worker[Index]("store-search", searching.run, searching.close)
+        self._searcher = Worker["Index"]("store-search", searching.run, searching.close)
 
     async def write(self, work: Callable[[Tx], T]) -> T:
         return await self._writer.call(work)
@@ -59,8 +59,7 @@ class SqliteStore:
     async def search(
         self, query: str, *, limit: int = 20, principal: str | None = None, session: str = ""
     ) -> Sequence[Hit]:
-        asked = ask(query, limit, principal, session)
-        return await self._searcher.call(lambda index: index.search(asked))
+        return await self._searcher.call(lambda index: index.search(query, limit, principal, session))
 
     async def reindex(self) -> int:
         return await self._searcher.call(lambda index: index.rebuild())
@@ -79,7 +78,7 @@ class SqliteStore:
             self._feed_at = self._clock.monotonic() + FEED_EVERY
             self._later(lambda index: index.feed())
 
-    def _later(self, work: Callable[[Index], None]) -> None:
+    def _later(self, work: "Callable[[Index], None]") -> None:
         with suppress(StoreError):  # closing: the next process will do it
             self._searcher.post(work)
 
@@ -147,7 +146,7 @@ class _File:
             for statement in statements(text.format(identity=SQLITE.identity)):
                 db.execute(statement)
             if number == 1:
-                db.execute("INSERT INTO meta VALUES ('store', ?)", (secrets.token_hex(8),))
+                db.execute("INSERT INTO meta VALUES ('store', ?)", (os.urandom(8).hex(),))
             db.execute(f"PRAGMA user_version = {number}")
         db.execute(f"PRAGMA application_id = {OURS}")
         db.execute("COMMIT")
@@ -253,11 +252,13 @@ class _Searcher:
         if log is not None:
             log.close()
 
-    def _opened(self) -> Index:
+    def _opened(self) -> "Index":
         if self._index is None:
             self._log = self._file.open()
             self._log.execute("PRAGMA query_only = 1")
-            self._index = Index(self._path, Log(self._log), self._followed)
+            # Named by string: a process that never searches does not pay for the index's tables.
+            index: type[Index] = import_module("hermes.stores.index").Index
+            self._index = index(self._path, self._log, self._followed)
         return self._index
 
 
