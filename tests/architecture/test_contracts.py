@@ -28,7 +28,7 @@ FRAMEWORKS = {
 
 def lint(folder: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [Path(sys.executable).parent / "lint-imports", "--no-cache", "--config", folder / "pyproject.toml"],
+        [Path(sys.executable).parent / "lint-imports", "--no-cache", folder / "pyproject.toml"],
         cwd=folder,
         env={"PYTHONPATH": str(folder / "src"), "PATH": "/usr/bin:/bin", "COLUMNS": "200"},
         capture_output=True,
