@@ -168,9 +168,8 @@ class House:
             passthrough=settings.terminal.env_passthrough,
             supervisor=self.supervisor,
         )
-        services = (
-            self.services.plus(Sandbox, GuardedSandbox(place, gate))
-            .plus(Spill, FileSpill(self.config.home / "cache" / "results" / session.id))
+        services = self.services.plus(Sandbox, GuardedSandbox(place, gate)).plus(
+            Spill, FileSpill(self.config.home / "cache" / "results" / session.id)
         )
         limit = settings.agent
         return Agent(

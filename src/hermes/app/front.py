@@ -61,30 +61,25 @@ def command(argv: list[str]) -> int:
 
 
 def _dispatch(argv: list[str]) -> int:
-    options, rest = _options().parse_known_args(argv)
-    named = bool(rest) and not rest[0].startswith("-")
-    if options.help:
-        if not named:
-            print(TEXT + _listing(), end="")
-            return DONE
-        rest.append("--help")
+    options = _options().parse_args(argv)
+    rest: list[str] = options.rest
+    if options.help and not rest:
+        print(TEXT + _listing(), end="")
+        return DONE
     if options.oneshot is not None:
-        name = "oneshot"
-    elif not named:
-        name = "chat"
-    else:
-        name = rest.pop(0)
-    return _operation(name, rest, options)
+        return _operation("oneshot", rest, options)
+    return _operation(rest[0], rest[1:], options) if rest else _operation("chat", [], options)
 
 
 def _options() -> Parser:
     parser = Parser("hermes", add_help=False, allow_abbrev=False)
     parser.add_argument("-z", "--oneshot", metavar="TEXT")
-    parser.add_argument("-m", "--model", default="")
+    parser.add_argument("-m", "--model", dest="use_model", default="")
     parser.add_argument("-p", "--profile", default="")
     parser.add_argument("-r", "--resume", metavar="ID", default="")
     parser.add_argument("-c", "--continue", dest="go_on", action="store_true")
     parser.add_argument("-h", "--help", action="store_true")
+    parser.add_argument("rest", nargs=argparse.REMAINDER)
     return parser
 
 
@@ -113,5 +108,5 @@ def _operation(name: str, argv: list[str], options: argparse.Namespace) -> int:
     if not getattr(op, "NEEDS_CONFIG", True):
         args.home = None
         return int(op.run(args, None))
-    flags = {"model.default": options.model} if options.model else {}
-    return int(op.run(args, load(profile=options.profile, flags=flags)))
+    flags = {"model.default": args.use_model} if args.use_model else {}
+    return int(op.run(args, load(profile=args.profile, flags=flags)))

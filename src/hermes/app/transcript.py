@@ -60,7 +60,9 @@ def _parts(role: str, entry: Mapping[str, Any]) -> tuple[Part, ...]:
     parts: list[Part] = [Text(text)] if text else []
     for call in entry.get("tool_calls") or ():
         function = call["function"]
-        parts.append(ToolCall(CallId(call["id"]), function["name"], json.loads(function["arguments"] or "{}")))
+        parts.append(
+            ToolCall(CallId(call["id"]), function["name"], json.loads(function["arguments"] or "{}"))
+        )
     return tuple(parts) or (Note("(empty)"),)
 
 

@@ -13,10 +13,12 @@ SUMMARY = "talk in this terminal, or ask one question with -q"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
+    same = argparse.SUPPRESS  # what stands before `chat` counts unless it is said again
     parser.add_argument("-q", "--query", metavar="TEXT", help="ask once, show the work, and leave")
-    parser.add_argument("-r", "--resume", metavar="ID", default=argparse.SUPPRESS, help="go on with a session")
-    parser.add_argument("-c", "--continue", dest="go_on", action="store_true", default=argparse.SUPPRESS)
-    parser.add_argument("-m", "--model", default=argparse.SUPPRESS, help="provider/model, or a model's name")
+    parser.add_argument("-m", "--model", dest="use_model", default=same, help="provider/model, or a name")
+    parser.add_argument("-p", "--profile", default=same, help="use a profile")
+    parser.add_argument("-r", "--resume", metavar="ID", default=same, help="go on with a session")
+    parser.add_argument("-c", "--continue", dest="go_on", action="store_true", default=same)
 
 
 def run(args: argparse.Namespace, config: Config) -> int:
