@@ -52,6 +52,7 @@ bench: $(VENV)/.test ## Measure (PEER=path/to/venv measures the public product b
 
 docs: $(BIN)/python ## Build the documentation into site/
 	$(BIN)/pip install -q -e . --group docs
+	$(BIN)/python scripts/reference.py docs/reference
 	$(BIN)/mkdocs build --strict -q
 
 clean: ## Remove what was built
