@@ -145,6 +145,8 @@ RULES = (
     ),
     _Rule("not_found", (404, 410)),
     _Rule("policy", (451,)),
+    _Rule("auth", (0,), ("permission_error",)),
+    _Rule("bad_request", (0,), ("invalid_request",)),
     _Rule("server", (), ("api_error", "server_error", "internal_error", "internal server error")),
     _Rule("server", (409, 425)),
 )

@@ -21,27 +21,27 @@ def arguments(text: str, *, cut: bool = False) -> tuple[dict[str, Any], str]:
     if not text:
         return ({}, CUT) if cut else ({}, "")
     if text.count("{") + text.count("[") > DEEPEST and _depth(text) > DEEPEST:
-        return {}, "the arguments are nested too deeply"
+        return {}, "The arguments are nested too deeply."
     try:
         value, end = json.JSONDecoder(strict=False).raw_decode(text)
     except (ValueError, RecursionError) as error:
-        return {}, CUT if cut or _unfinished(text) else f"the arguments are not valid JSON ({error})"
+        return {}, CUT if cut or _unfinished(text) else f"The arguments are not valid JSON: {error}."
     rest = text[end:].strip()
     if rest and rest.replace(text[:end], "").strip():
         return (
             {},
-            CUT if cut else f"the arguments are more than one JSON object: {rest[:40]!r} follows the first",
+            CUT if cut else "The arguments are more than one JSON value run together.",
         )
     if isinstance(value, str) and value.lstrip().startswith("{"):
         return arguments(value, cut=cut)  # encoded twice
     if value is None:
         return {}, ""
     if not isinstance(value, dict):
-        return {}, f"the arguments are not a JSON object but {_kind(value)}"
+        return {}, f"The arguments are not a JSON object but {_kind(value)}."
     return cast("dict[str, Any]", cleaned(value)), ""
 
 
-CUT = "the arguments were cut off before they were complete"
+CUT = "The arguments were cut off before they were complete."
 
 
 def cleaned(value: Any) -> Any:

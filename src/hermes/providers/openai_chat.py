@@ -501,8 +501,8 @@ class _Answer:
             taken.add(identity)
             values, fault = arguments(written, cut=cut_off)
             if not name:
-                values, fault = {}, "the call names no tool"
-            calls.append(ToolCall(identity, name, values, f"{fault[0].upper()}{fault[1:]}." if fault else ""))
+                values, fault = {}, "The call names no tool."
+            calls.append(ToolCall(identity, name, values, fault))
         return calls
 
     def _reasoning(self, model: str, calls: list[ToolCall]) -> Iterator[Thought]:

@@ -201,7 +201,9 @@ class Attachment:
 def attach(media: Media) -> Attachment | str:
     """Read what a Media refers to; a sentence in place of it when that cannot be done."""
     name = PurePath(media.ref).name
-    if media.ref.startswith(("https://", "http://", "data:")):
+    if found := re.match(r"data:([^;,]+);base64,", media.ref):
+        return Attachment(found[1], media.kind, data=media.ref[found.end() :])
+    if media.ref.startswith(("https://", "http://")):
         return Attachment(media.mime or _mime(media), name, url=media.ref)
     try:
         content = Path(media.ref).read_bytes()
