@@ -19,24 +19,34 @@ Path = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """Where a value stands: offsets in characters from the start of the text, line from 1."""
+    """Where a value stands: offsets in characters from the start of the text, line from 1.
+
+    `kind` is what the value is: scalar, flow (in brackets) or block (in lines of its own); `flow` is
+    whether the key stands inside brackets. An item of a list has its value for a key.
+    """
 
     line: int
     key: tuple[int, int]
     value: tuple[int, int]
+    kind: str
     style: str = ""
     flow: bool = False
 
 
 @dataclass(slots=True)
 class Document:
-    """One YAML text read. `entries` has every key by its path, list items by their index as text."""
+    """One YAML text read. `entries` has every key by its path, list items by their index; () is the whole."""
 
     name: str
     text: str
     data: dict[str, Any] = field(default_factory=dict[str, Any])
     entries: dict[Path, Entry] = field(default_factory=dict[Path, Entry])
     repeated: list[tuple[Path, int]] = field(default_factory=list[tuple[Path, int]])
+
+    def children(self, path: Path) -> list[Path]:
+        """The paths one level below, in the order of the text."""
+        size = len(path) + 1
+        return [below for below in self.entries if len(below) == size and below[:-1] == path]
 
     def line(self, path: Path) -> int:
         """The line of a key, or of the nearest thing around it; 0 when there is none."""
@@ -66,7 +76,9 @@ def read(text: str, name: str) -> Document:
         return document
     if not isinstance(node, yaml.MappingNode):
         raise ConfigError(f"{name}:1: expected keys and values such as `model: NAME`. {_ADVICE}")
-    document.data = _Reader(document).mapping(node, ())
+    reader = _Reader(document)
+    reader.note((), node, node, False)
+    document.data = reader.mapping(node, ())
     return document
 
 
@@ -139,9 +151,8 @@ class _Reader:
         try:
             if isinstance(node, yaml.MappingNode):
                 return self.mapping(node, path)
-            return [
-                self.item(item, (*path, str(at)), bool(node.flow_style)) for at, item in enumerate(node.value)
-            ]
+            flow = _kind(node) == "flow"
+            return [self.item(item, (*path, str(at)), flow) for at, item in enumerate(node.value)]
         finally:
             self.open.pop()
 
@@ -164,7 +175,7 @@ class _Reader:
             here = (*path, key)
             if key in data:
                 self.document.repeated.append((here, key_node.start_mark.line + 1))
-            self.note(here, key_node, value_node, bool(node.flow_style))
+            self.note(here, key_node, value_node, _kind(node) == "flow")
             data[key] = self.value(value_node, here)
         return {**merged, **data}
 
@@ -182,9 +193,16 @@ class _Reader:
             key.start_mark.line + 1,
             (key.start_mark.index, key.end_mark.index),
             (value.start_mark.index, value.end_mark.index),
+            _kind(value),
             getattr(value, "style", None) or "",
             flow,
         )
+
+
+def _kind(node: yaml.Node) -> str:
+    if isinstance(node, yaml.ScalarNode):
+        return "scalar"
+    return "flow" if getattr(node, "flow_style", False) else "block"
 
 
 def _broken(error: yaml.YAMLError, name: str, text: str) -> str:

@@ -6,8 +6,7 @@ from typing import Any
 
 import msgspec
 
-from hermes.config import keys
-from hermes.config.document import read
+from hermes.config import keys, reading
 from hermes.config.problems import Problem
 from hermes.config.schema import Settings
 from hermes.config.secrets import shown
@@ -166,7 +165,7 @@ def _words(text: str) -> list[str]:
 
 def value_of(text: str) -> Any:
     """A list or mapping given as one text, in YAML or JSON; the text itself if it is neither."""
-    return read(f"value: {text}", "value").data.get("value")
+    return reading.document(f"value: {text}", "value").data.get("value")
 
 
 def _wrong(path: keys.Parts, value: Any, expected: str, place: Place) -> Problem:

@@ -162,6 +162,34 @@ def variables() -> Mapping[str, Parts]:
     return found
 
 
+@cache
+def generated() -> frozenset[str]:
+    """The variables whose names are made from the keys."""
+    return frozenset(map(variable, variables().values()))
+
+
+@cache
+def prefixes() -> tuple[str, ...]:
+    """How a variable begins that is meant for one of the sections."""
+    return tuple(f"HERMES_{name.upper()}_" for name in fields(Settings))
+
+
+def later_variable(name: str) -> bool:
+    """Whether a variable belongs to a feature this version does not have yet."""
+    name = name.removeprefix("HERMES_").lower()
+    section = next((section for section in fields(Settings) if name.startswith(f"{section}_")), "")
+    return later((section, name[len(section) + 1 :])) or name in _LATER_VARIABLES
+
+
+_LATER_VARIABLES = frozenset(("agent_timeout", "agent_timeout_warning", "agent_notify_interval"))
+
+
+def nearest_variable(name: str) -> str:
+    """The variable most like this one that is a setting, empty if none is near."""
+    close = difflib.get_close_matches(name, variables(), 1, 0.75)
+    return close[0] if close else ""
+
+
 def later(path: Parts) -> bool:
     """Whether a path belongs to a feature this version does not have yet."""
     for end in range(1, len(path) + 1):

@@ -1,4 +1,4 @@
-"""LATER: keys whose feature is not built yet, dotted, `*` for any name or index: understood, kept, not used."""
+"""LATER: keys whose feature is not built yet, dotted, `*` for any name: understood, kept, not used."""
 
 _NAMES = """
 _config_version auxiliary bedrock browser checkpoints code_execution compression computer_use context
