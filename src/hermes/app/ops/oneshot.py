@@ -7,7 +7,7 @@ import sys
 from hermes.app.compose import composed
 from hermes.app.opening import session_of
 from hermes.config.load import Config
-from hermes.shells.cli.oneshot import oneshot
+from hermes.shells.cli.oneshot import Streams, oneshot
 
 SUMMARY = "answer one question and leave"
 
@@ -22,9 +22,6 @@ def run(args: argparse.Namespace, config: Config) -> int:
 
 async def answer(args: argparse.Namespace, config: Config, question: str, quiet: bool) -> int:
     """Answer in a new session, or in the one named on the command line."""
-    attended = sys.stdin.isatty() and sys.stderr.isatty()
+    streams = Streams(sys.stdin, sys.stdout, sys.stderr, dumb=config.env.get("TERM") == "dumb")
     async with composed(config) as house:
-        session = await session_of(house, args)
-        return await oneshot(
-            house, question, session=session, out=sys.stdout, err=sys.stderr, attended=attended, quiet=quiet
-        )
+        return await oneshot(house, question, streams, session=await session_of(house, args), quiet=quiet)

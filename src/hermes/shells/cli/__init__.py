@@ -1,0 +1,1 @@
+"""The terminal: one question and its answer (oneshot), or a conversation (interactive)."""
