@@ -14,6 +14,8 @@ from hermes.stores.words import LONGEST, Term, snippet, terms
 RECENT = 5_000
 """Hits that are ranked, and messages that are looked through for text no word index knows."""
 AT_ONCE = 500
+"""Rows of the log that are indexed in one transaction."""
+ALL = 2**63 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,17 +70,17 @@ class Log:
         ).fetchone()
         return int(row[0]), int(row[1])
 
-    def fresh(self, after: int) -> list[tuple[int, str, str, str]]:
-        """Some messages behind this number: number, session, principal, words of the text."""
+    def fresh(self, after: int, upto: int = ALL) -> list[tuple[int, str, str, str]]:
+        """Some messages behind `after` and up to `upto`: number, session, principal, text."""
         rows = self._db.execute(
             "SELECT m.id, m.session, s.principal, m.body FROM messages m JOIN sessions s ON s.id = m.session"
-            f" WHERE m.id > ? ORDER BY m.id LIMIT {AT_ONCE}",
-            (after,),
+            f" WHERE m.id > ? AND m.id <= ? ORDER BY m.id LIMIT {AT_ONCE}",
+            (after, upto),
         ).fetchall()
         return [(id, session, whose, codec.searchable(body)) for id, session, whose, body in rows]
 
     def forgotten(self, after: int) -> list[tuple[int, int, str, str, str]]:
-        """Some deletions behind this number: number, message, session, principal, words."""
+        """Some deletions behind this number: number, message, session, principal, text."""
         rows = self._db.execute(
             "SELECT n, message, session, principal, body FROM forgotten"
             f" WHERE n > ? ORDER BY n LIMIT {AT_ONCE}",

@@ -7,7 +7,7 @@ from typing import cast
 from hermes.core.clock import Clock
 from hermes.core.errors import StoreError
 from hermes.core.store import Store
-from hermes.stores.sqlite import SqliteStore
+from hermes.stores.sqlite import sqlite_store
 
 
 def open_store(target: str | Path, clock: Clock) -> Store:
@@ -28,5 +28,5 @@ def open_store(target: str | Path, clock: Clock) -> Store:
                 "database.url names PostgreSQL, but its driver is not installed:"
                 " pip install 'hermes[postgres]'"
             ) from error
-        return cast(Store, module.PostgresStore(target, clock))
-    return SqliteStore(Path(target), clock)
+        return cast(Store, module.postgres_store(target, clock))
+    return sqlite_store(Path(target), clock)

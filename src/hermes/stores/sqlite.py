@@ -2,89 +2,38 @@
 
 import os
 import sqlite3
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from hermes.core.clock import Clock
 from hermes.core.errors import StoreError, StoreTooNew
-from hermes.core.store import Hit, Tx
 from hermes.stores.dialect import SQLITE
 from hermes.stores.migrations import LATEST, pending, statements
 from hermes.stores.sql import Tables, tables
-from hermes.stores.worker import Job, Worker
+from hermes.stores.threads import ThreadedStore
+from hermes.stores.worker import Job
 
 if TYPE_CHECKING:
     from hermes.stores.index import Index
 
-T = TypeVar("T")
 BUSY = 10.0
 """Seconds to wait for another process's transaction."""
-FEED_EVERY = 5.0
-"""Seconds between two feedings of the search index while there are writes."""
 OURS = 0x4865726D
 """The application id in the file's header: "Herm"."""
 
 
-class SqliteStore:
-    """A `Store` in the file `path`, opened when first used; any number of processes may share it.
-
-    Writes queue for one thread. Those that are waiting when it is free share a transaction, each in
-    a savepoint, and are answered after the commit is on disk. Reads run on a thread of their own, on
-    a snapshot; so do searches, on an index in a file of its own that is fed now and then.
-    """
-
-    def __init__(self, path: Path, clock: Clock) -> None:
-        self._clock, self._feed_at = clock, clock.monotonic() + FEED_EVERY
-        file = _File(path)
-        self._connection = _Connection(file, clock)
-        reading = _Connection(file, clock, read_only=True)
-        searching = _Searcher(file, self._followed)
-        self._writer = Worker[Tables]("store-write", self._write, self._connection.close)
-        self._reader = Worker[Tables]("store-read", reading.read, reading.close)
-        self._searcher = Worker["Index"]("store-search", searching.run, searching.close)
-
-    async def write(self, work: Callable[[Tx], T]) -> T:
-        return await self._writer.call(work)
-
-    async def read(self, work: Callable[[Tx], T]) -> T:
-        return await self._reader.call(work)
-
-    def post(self, work: Callable[[Tx], object]) -> None:
-        self._writer.post(work)
-
-    async def search(
-        self, query: str, *, limit: int = 20, principal: str | None = None, session: str = ""
-    ) -> Sequence[Hit]:
-        return await self._searcher.call(lambda index: index.search(query, limit, principal, session))
-
-    async def reindex(self) -> int:
-        return await self._searcher.call(lambda index: index.rebuild())
-
-    async def close(self) -> None:
-        await self._reader.close()
-        await self._searcher.close()
-        await self._writer.close()
-
-    def _write(self, jobs: list[Job]) -> None:
-        """On the writer's thread: run the jobs, then let the index follow when it is time."""
-        self._connection.write(jobs)
-        if self._connection.deleted():
-            self._later(lambda index: index.forget())
-        elif self._clock.monotonic() >= self._feed_at:
-            self._feed_at = self._clock.monotonic() + FEED_EVERY
-            self._later(lambda index: index.feed())
-
-    def _later(self, work: "Callable[[Index], None]") -> None:
-        with suppress(StoreError):  # closing: the next process will do it
-            self._searcher.post(work)
-
-    def _followed(self, upto: int) -> None:
-        with suppress(StoreError):
-            self._writer.post(lambda tx: tx.forgotten.drop(upto))
+def sqlite_store(path: Path, clock: Clock) -> ThreadedStore:
+    """A store in the file `path`, opened when first used; any number of processes may share it."""
+    file = _File(path)
+    return ThreadedStore(
+        clock,
+        _Connection(file, clock),
+        _Connection(file, clock, read_only=True),
+        lambda followed: _Searcher(file, followed),
+    )
 
 
 class _File:
@@ -169,8 +118,15 @@ class _Connection:
         self._db: sqlite3.Connection | None = None
         self._tables: Tables | None = None
 
-    def write(self, jobs: list[Job]) -> None:
-        """Run the jobs in one transaction. None of them counts unless the commit succeeds."""
+    def run(self, jobs: list[Job]) -> None:
+        """Run the jobs: reads each on a snapshot, writes together in one transaction."""
+        if self._read_only:
+            self._read(jobs)
+        else:
+            self._write(jobs)
+
+    def _write(self, jobs: list[Job]) -> None:
+        """None of the jobs counts unless the commit succeeds."""
         try:
             db, tx = self._opened()
             db.execute("BEGIN IMMEDIATE")
@@ -180,20 +136,19 @@ class _Connection:
         except (sqlite3.Error, OSError, StoreError) as error:
             self._give_up(jobs, error)
 
-    def read(self, jobs: list[Job]) -> None:
-        """Run each job on a snapshot of its own."""
+    def _read(self, jobs: list[Job]) -> None:
         for job in jobs:
             try:
                 db, tx = self._opened()
                 db.execute("BEGIN")
-                run(job, tx, self._file.path)
+                _run(job, tx, self._file.path)
                 db.execute("COMMIT")
             except (sqlite3.Error, OSError, StoreError) as error:
                 self._give_up([job], error)
 
     def _in_savepoint(self, db: sqlite3.Connection, tx: Tables, job: Job) -> None:
         db.execute("SAVEPOINT work")
-        run(job, tx, self._file.path)
+        _run(job, tx, self._file.path)
         if job.error is not None:
             if not db.in_transaction:  # disk full and the like: SQLite has undone the whole batch
                 raise said(job.error, self._file.path)
@@ -239,7 +194,7 @@ class _Searcher:
     def run(self, jobs: list[Job]) -> None:
         for job in jobs:
             try:
-                run(job, self._opened(), self._path)
+                _run(job, self._opened(), self._path)
             except (sqlite3.Error, OSError, StoreError) as error:
                 job.error = said(error, self._file.path)
             if job.error is not None:
@@ -262,14 +217,11 @@ class _Searcher:
         return self._index
 
 
-def run(job: Job, on: object, path: Path) -> None:
-    """Run a job and note how it went; what the database of `path` says is put into plain words."""
-    try:
-        job.value = job.work(on)
-    except sqlite3.Error as error:
-        job.error = said(error, path)
-    except BaseException as error:  # noqa: BLE001 - handed to the caller, who waits for it
-        job.error = error
+def _run(job: Job, on: object, path: Path) -> None:
+    """Run a job; what the database of `path` says about it is put into plain words."""
+    job.run(on)
+    if isinstance(job.error, sqlite3.Error):
+        job.error = said(job.error, path)
 
 
 _MEANING = {

@@ -28,6 +28,13 @@ class Job:
         self.value: Any = None
         self.error: BaseException | None = None
 
+    def run(self, on: object) -> None:
+        """Do the work on this transaction or index, and note how it went."""
+        try:
+            self.value = self.work(on)
+        except BaseException as error:  # noqa: BLE001 - handed to the caller, who waits for it
+            self.error = error
+
 
 class Worker(Generic[C]):
     """Runs `batch` with whatever is queued, on a thread of its own that starts with the first job.

@@ -1,0 +1,221 @@
+"""PostgreSQL: the same store on a server, for several machines. Needs the extra `postgres`."""
+
+import os
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+import psycopg
+from psycopg import errors
+from psycopg.conninfo import conninfo_to_dict
+
+from hermes.core.clock import Clock
+from hermes.core.errors import StoreError, StoreTooNew
+from hermes.stores.dialect import POSTGRES, Rows, Value
+from hermes.stores.index_postgres import Index
+from hermes.stores.migrations import LATEST, pending, statements
+from hermes.stores.sql import Tables, tables
+from hermes.stores.threads import ThreadedStore
+from hermes.stores.worker import Job
+
+MIGRATING = 0x4865726D
+"""The advisory lock under which the schema is changed."""
+_TRANSIENT = (errors.DeadlockDetected, errors.SerializationFailure)
+
+
+def postgres_store(url: str, clock: Clock) -> ThreadedStore:
+    """A store in the database at `url`, in its current schema; connects when first used."""
+    server = _Server(url)
+    return ThreadedStore(
+        clock,
+        _Connection(server, clock),
+        _Connection(server, clock, read_only=True),
+        lambda _: _Searcher(server),
+    )
+
+
+class Connection:
+    """A connection that understands the common SQL text."""
+
+    def __init__(self, raw: psycopg.Connection[Any]) -> None:
+        self.raw = raw
+
+    def execute(self, sql: str, values: Sequence[Value] = (), /) -> Rows:
+        return self.raw.execute(_translated(sql), values or None)
+
+    def close(self) -> None:
+        self.raw.close()
+
+
+@lru_cache(maxsize=512)
+def _translated(sql: str) -> Any:
+    """psycopg's placeholders for ours. No text of ours has a question mark or % elsewhere."""
+    return sql.replace("?", "%s")
+
+
+class _Server:
+    """Where the database is, and its schema brought up to date before its first use."""
+
+    def __init__(self, url: str) -> None:
+        self._url, self._ready = url, False
+
+    @property
+    def place(self) -> str:
+        """The server's address without secrets."""
+        try:
+            told = conninfo_to_dict(self._url)
+        except psycopg.Error:
+            return "the database of database.url"
+        return f"the database {told.get('dbname', '')} at {told.get('host') or 'this machine'}"
+
+    def open(self) -> Connection:
+        """A new connection. Raises psycopg.Error or StoreError."""
+        raw = psycopg.connect(self._url, autocommit=True, connect_timeout=10, application_name="hermes")
+        db = Connection(raw)
+        try:
+            if not self._ready:
+                self._prepare(db)
+                self._ready = True
+        except BaseException:
+            raw.close()
+            raise
+        return db
+
+    def _prepare(self, db: Connection) -> None:
+        if self._version(db) == LATEST:
+            return
+        db.execute("BEGIN")
+        db.execute("SELECT pg_advisory_xact_lock(?)", (MIGRATING,))
+        version = self._version(db)  # another process may have been faster
+        for number, text in pending(version):
+            for statement in statements(text.format(identity=POSTGRES.identity)):
+                db.execute(statement)
+            if number == 1:
+                db.execute("INSERT INTO meta VALUES ('store', ?)", (os.urandom(8).hex(),))
+            db.execute(
+                "INSERT INTO meta VALUES ('schema', ?)"
+                " ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+                (str(number),),
+            )
+        db.execute("COMMIT")
+
+    def _version(self, db: Connection) -> int:
+        if db.execute("SELECT to_regclass('meta')").fetchone()[0] is None:
+            return 0
+        row = db.execute("SELECT value FROM meta WHERE name = 'schema'").fetchone()
+        version = 0 if row is None else int(row[0])
+        if version > LATEST:
+            raise StoreTooNew(
+                f"The store in {self.place} was written by a newer version of Hermes (schema {version},"
+                f" this one knows {LATEST}). Update Hermes to open it."
+            )
+        return version
+
+
+class _Connection:
+    """One thread's connection; given up after a failure and opened anew for the next batch."""
+
+    def __init__(self, server: _Server, clock: Clock, read_only: bool = False) -> None:
+        self._server, self._clock, self._read_only = server, clock, read_only
+        self._db: Connection | None = None
+        self._tables: Tables | None = None
+
+    def run(self, jobs: list[Job]) -> None:
+        """Run the jobs: reads each on a snapshot, writes together in one transaction."""
+        for batch in [[job] for job in jobs] if self._read_only else [jobs]:
+            self._together(batch)
+        if not self._read_only:
+            for job in jobs:
+                if isinstance(job.error, _TRANSIENT):  # two processes in each other's way: once more
+                    job.error = None
+                    self._together([job])
+        for job in jobs:
+            if isinstance(job.error, psycopg.Error):
+                job.error = _said(job.error, self._server.place)
+
+    def deleted(self) -> bool:
+        """Whether something was deleted since this was last asked."""
+        if self._tables is None or not self._tables.forgotten.fresh:
+            return False
+        self._tables.forgotten.fresh = False
+        return True
+
+    def close(self) -> None:
+        db, self._db, self._tables = self._db, None, None
+        if db is not None:
+            db.close()
+
+    def _together(self, jobs: list[Job]) -> None:
+        """Run the jobs in one transaction. None of them counts unless the commit succeeds."""
+        try:
+            db, tx = self._begun()
+            for job in jobs:
+                db.execute("SAVEPOINT work")
+                job.run(tx)
+                if job.error is not None:
+                    db.execute("ROLLBACK TO SAVEPOINT work")
+                db.execute("RELEASE SAVEPOINT work")
+            db.execute("COMMIT")
+        except (psycopg.Error, StoreError) as error:
+            self.close()
+            for job in jobs:
+                job.error = error
+
+    def _begun(self) -> tuple[Connection, Tables]:
+        """The connection with a transaction begun; one that was lost meanwhile is opened anew."""
+        begin = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY" if self._read_only else "BEGIN"
+        if self._db is not None and self._tables is not None:
+            try:
+                self._db.execute(begin)
+                return self._db, self._tables
+            except psycopg.OperationalError:
+                self.close()
+        db = self._server.open()
+        self._db, self._tables = db, tables(db, POSTGRES, self._clock.now)
+        db.execute(begin)
+        return db, self._tables
+
+
+class _Searcher:
+    """The search thread's index."""
+
+    def __init__(self, server: _Server) -> None:
+        self._server = server
+        self._index: Index | None = None
+
+    def run(self, jobs: list[Job]) -> None:
+        for job in jobs:
+            try:
+                if self._index is None:
+                    self._index = Index(self._server.open())
+                job.run(self._index)
+            except (psycopg.Error, StoreError) as error:
+                job.error = error
+            if job.error is not None:
+                self.close()
+            if isinstance(job.error, psycopg.Error):
+                job.error = _said(job.error, self._server.place)
+
+    def close(self) -> None:
+        index, self._index = self._index, None
+        if index is not None:
+            index.close()
+
+
+def _said(error: psycopg.Error, place: str) -> StoreError:
+    """What went wrong as one sentence for a person: what, where, what to do."""
+    what = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+    match error:
+        case errors.DiskFull():
+            told = f"The disk of {place} is full. Free some space and try again."
+        case errors.InsufficientPrivilege() | errors.InvalidAuthorizationSpecification():
+            told = f"The account of database.url may not use {place}: {what}."
+        case errors.OperationalError() | errors.InterfaceError():
+            told = (
+                f"{place[0].upper()}{place[1:]} does not answer ({what}). Check database.url and the server."
+            )
+        case _:
+            told = f"{place[0].upper()}{place[1:]} refused a statement: {what}."
+    result = StoreError(told)
+    result.__cause__ = error
+    return result
