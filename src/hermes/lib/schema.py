@@ -40,6 +40,8 @@ def expected(schema: Mapping[str, Any]) -> str:
     if options := schema.get("anyOf"):
         return " or ".join(expected(option) for option in options)
     words = _KINDS.get(str(schema.get("type")), ("another value",))[0]
+    if schema.get("minLength"):
+        return f"{words} that is not empty"
     low, high = schema.get("minimum"), schema.get("maximum")
     if low is not None and high is not None:
         return f"{words} from {low} to {high}"
@@ -92,9 +94,11 @@ def _fits(schema: Mapping[str, Any], value: Any) -> bool:
         return True
     if not isinstance(value, _KINDS[kind][1]) or (isinstance(value, bool) and kind in {"integer", "number"}):
         return isinstance(value, str) and _reads_as(kind, value) and _in_range(schema, _number(value))
+    if isinstance(value, str):
+        return len(value) >= int(schema.get("minLength", 0))
     if _is_list(value):
         return "maxItems" not in schema or len(value) <= int(schema["maxItems"])
-    return isinstance(value, str) or _in_range(schema, value)
+    return _in_range(schema, value)
 
 
 def _reads_as(kind: str, text: str) -> bool:

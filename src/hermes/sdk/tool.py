@@ -72,22 +72,25 @@ def _schema(arguments: type[msgspec.Struct]) -> dict[str, JSON]:
 
 
 def _bare(node: Any, definitions: Mapping[str, Any]) -> Any:
-    """References put in place; titles, empty defaults and "or null" left out."""
+    """References put in place; titles, empty lists and defaults, and "or null" left out."""
     if not isinstance(node, Mapping):
         return node
     given: dict[str, Any] = dict(node)  # pyright: ignore[reportUnknownArgumentType]
     if reference := given.get("$ref"):
         return _bare(definitions[reference.rsplit("/", 1)[1]], definitions)
     given.pop("title", None)
-    if not given.get("default", True):
-        del given["default"]
+    for key in ("default", "required"):
+        if not given.get(key, True):
+            del given[key]
     for key in ("items", "additionalProperties"):
         if key in given:
             given[key] = _bare(given[key], definitions)
     if "properties" in given:
         given["properties"] = {k: _bare(v, definitions) for k, v in given["properties"].items()}
-    if "enum" in given and all(isinstance(choice, str) for choice in given["enum"]):
-        given = {"type": "string", **given}
+    if "enum" in given:
+        given["enum"] = [choice for choice in given["enum"] if choice is not None]
+        if all(isinstance(choice, str) for choice in given["enum"]):
+            given = {"type": "string", **given}
     if "anyOf" in given:
         options = [_bare(option, definitions) for option in given.pop("anyOf") if option != {"type": "null"}]
         given |= options[0] if len(options) == 1 else {"anyOf": options}
