@@ -88,13 +88,17 @@ def _bare(node: Any, definitions: Mapping[str, Any]) -> Any:
     if "properties" in given:
         given["properties"] = {k: _bare(v, definitions) for k, v in given["properties"].items()}
     if "enum" in given:
-        given["enum"] = [choice for choice in given["enum"] if choice is not None]
-        if all(isinstance(choice, str) for choice in given["enum"]):
-            given = {"type": "string", **given}
+        return _choices(given)
     if "anyOf" in given:
         options = [_bare(option, definitions) for option in given.pop("anyOf") if option != {"type": "null"}]
         given |= options[0] if len(options) == 1 else {"anyOf": options}
     return given
+
+
+def _choices(given: dict[str, Any]) -> dict[str, Any]:
+    given["enum"] = [choice for choice in given["enum"] if choice is not None]
+    of_text = all(isinstance(choice, str) for choice in given["enum"])
+    return {"type": "string", **given} if of_text else given
 
 
 def _checked(arguments: type[msgspec.Struct], given: Mapping[str, JSON], spec: ToolSpec) -> msgspec.Struct:

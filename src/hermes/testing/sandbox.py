@@ -1,17 +1,22 @@
 """FolderSandbox: a sandbox over a real folder, without isolation or a gate, for tests of tools."""
 
-import asyncio
 import os
 import posixpath
 import stat
+import subprocess
 import tempfile
-import time
 from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 from typing import Literal
 
+import anyio
+
 from hermes.core.errors import ToolError
-from hermes.core.sandbox import Completed, Entry
+from hermes.core.ids import CallId, SessionId
+from hermes.core.sandbox import Completed, Entry, Sandbox
+from hermes.core.seen import Seen
+from hermes.core.services import Services
+from hermes.core.tools import ToolContext
 
 
 class FolderSandbox:
@@ -44,21 +49,22 @@ class FolderSandbox:
         limit: int = 50_000,
     ) -> Completed:
         self.commands.append(command)
-        began = time.monotonic()
-        process = await asyncio.create_subprocess_exec(
-            "bash",
-            "-c",
-            command,
-            cwd=cwd or self.root,
-            env=None if env is None else dict(env),
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.STDOUT,
-        )
-        async with asyncio.timeout(timeout):
-            output, _ = await process.communicate()
-        text = output[:limit].decode(errors="replace")
-        return Completed(process.returncode or 0, text, len(output), time.monotonic() - began)
+        began = anyio.current_time()
+        done = None
+        with anyio.move_on_after(timeout):
+            done = await anyio.run_process(
+                ["bash", "-c", command],
+                cwd=cwd or self.root,
+                env=env,
+                check=False,
+                stdin=subprocess.DEVNULL,
+                stderr=subprocess.STDOUT,
+            )
+        seconds = anyio.current_time() - began
+        if done is None:
+            return Completed(124, "", 0, seconds, timed_out=True)
+        text = done.stdout[:limit].decode(errors="replace")
+        return Completed(done.returncode, text, len(done.stdout), seconds)
 
     async def read(self, path: str) -> bytes:
         self.reads.append(path)
@@ -82,6 +88,12 @@ class FolderSandbox:
             folders[:] = sorted(name for name in folders if name != ".git")
             for name in sorted(files):
                 yield _entry(Path(folder, name))
+
+
+def tool_context(root: Path, session: str = "s1") -> ToolContext:
+    """What a file tool needs: a sandbox over `root`, and a memory of what was read."""
+    services = Services({Sandbox: FolderSandbox(root), Seen: Seen()})
+    return ToolContext(CallId("c1"), SessionId(session), str(root), services)
 
 
 def _read(path: str) -> bytes:
