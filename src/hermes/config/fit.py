@@ -20,7 +20,9 @@ def normal(data: Mapping[str, Any]) -> dict[str, Any]:
     """The layer in the schema's own form: old names renamed, `model: NAME` widened, empty values left out."""
     found = _filled(data)
     for old, new in keys.OLD.items():
-        _rename(found, old, new)
+        if (value := _taken(found, old)) is not None:
+            for path, item in renamed(old, new, value):
+                _default(found, path, item)
     if isinstance(found.get("model"), str):
         found["model"] = {"default": found["model"]}
     return found
@@ -35,34 +37,41 @@ def _filled(data: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _rename(data: dict[str, Any], old: keys.Parts, new: keys.Parts) -> None:
+def _taken(data: dict[str, Any], path: keys.Parts) -> Any:
     inside: Any = data
-    for part in old[:-1]:
+    for part in path[:-1]:
         inside = inside.get(part)
         if not isinstance(inside, dict):
-            return
-    if old[-1] not in inside:
-        return
-    value = inside.pop(old[-1])
-    if old == ("fallback_model",):
-        value = fallback(value)
-    target: Any = data
-    for part in new[:-1]:
-        target = target.setdefault(part, {})
-        if not isinstance(target, dict):
-            return
-    target.setdefault(new[-1], value)
+            return None
+    return inside.pop(path[-1], None)
 
 
-def fallback(value: Any) -> Any:
-    """The old `fallback_model` in the form of `fallback_providers`."""
-    match value:
-        case str():
-            return [{"model": value}]
-        case dict():
-            return [value]
+def _default(data: dict[str, Any], path: keys.Parts, value: Any) -> None:
+    """Set a value where there is none yet."""
+    for part in path[:-1]:
+        data = data.setdefault(part, {})
+        if not isinstance(data, dict):
+            return
+    data.setdefault(path[-1], value)
+
+
+def renamed(old: keys.Parts, new: keys.Parts, value: Any) -> list[tuple[keys.Parts, Any]]:
+    """What an old key means today, as paths and values."""
+    match old, value:
+        case ("fallback_model",), str():
+            return [(new, [{"model": value}])]
+        case ("fallback_model",), dict():
+            return [(new, [value])]
+        case ("custom_providers",), list():
+            named = [
+                (str(item.get("name") or at), item) for at, item in enumerate(value) if isinstance(item, dict)
+            ]
+            return [
+                ((*new, name), {key: part for key, part in item.items() if key != "name"})
+                for name, item in named
+            ]
         case _:
-            return value
+            return [(new, value)]
 
 
 def fitted(data: Mapping[str, Any], place: Place) -> tuple[dict[str, Any], list[Problem]]:
@@ -123,20 +132,15 @@ def _value(value: Any, annotation: Any, path: keys.Parts, place: Place, problems
             }
             return {name: fit for name, fit in fits_by.items() if fit is not _UNFIT}
         return _section(value, inner, path, place, problems)
-    problems.append(_wrong(path, value, "a list" if origin is tuple else "keys and values", place))
+    problems.append(wrong(keys.Key(path, annotation, None), value, place(path)))
     return _UNFIT
 
 
 def _leaf(value: Any, annotation: Any, path: keys.Parts, place: Place, problems: list[Problem]) -> Any:
     try:
         return converted(value, annotation)
-    except msgspec.ValidationError as error:
-        key = keys.find(path)
-        expected = key.expected if key else "something else"
-        range_only = "Expected `int` >" in str(error) or "Expected `float` >" in str(error)
-        if range_only:
-            expected += f" of at least {str(error).split('>= ')[-1].split(' ')[0]}"
-        problems.append(_wrong(path, value, expected, place))
+    except msgspec.ValidationError:
+        problems.append(wrong(keys.Key(path, annotation, None), value, place(path)))
         return _UNFIT
 
 
@@ -147,11 +151,10 @@ def converted(value: Any, annotation: Any) -> Any:
         msgspec.ValidationError: It does not fit.
     """
     kind, _ = keys.bare(annotation)
-    if isinstance(value, str):
-        if kind is bool:
-            value = _SWITCH.get(value.strip().lower(), value)
-        elif typing.get_origin(kind) in (tuple, dict):
-            value = value_of(value) if value[:1] in ("[", "{") else _words(value)
+    if isinstance(value, str) and kind is bool:
+        value = _SWITCH.get(value.strip().lower(), value)
+    elif isinstance(value, str) and typing.get_origin(kind) in (tuple, dict):
+        value = value_of(value) if value[:1] in ("[", "{") else _words(value)
     if typing.get_origin(kind) is typing.Literal and isinstance(value, bool):
         value = ("off", "on")[value]
     lax = isinstance(value, str) and kind in (int, float)
@@ -168,16 +171,15 @@ def value_of(text: str) -> Any:
     return reading.document(f"value: {text}", "value").data.get("value")
 
 
-def _wrong(path: keys.Parts, value: Any, expected: str, place: Place) -> Problem:
-    file, line = place(path)
-    name = ".".join(path)
-    got = shown(name, value)
+def wrong(key: keys.Key, value: Any, at: tuple[str, int]) -> Problem:
+    """That a value does not fit its key."""
+    got = shown(key.name, value)
     kind = {str: "the text ", bool: "", int: "the number ", float: "the number "}.get(type(value))
     seen = (
         f"{kind}{got!r}" if kind is not None else "a list" if isinstance(value, list) else "keys and values"
     )
-    quote = "; put it in quotes" if expected == "text" and isinstance(value, (int, float)) else ""
-    return Problem(file, line, name, f"{name} must be {expected}, not {seen}{quote}.", kind="wrong")
+    quote = "; put it in quotes" if key.expected == "text" and isinstance(value, (bool, int, float)) else ""
+    return Problem(*at, key.name, f"{key.name} must be {key.expected}, not {seen}{quote}.", kind="wrong")
 
 
 def _unknown(path: keys.Parts, place: Place) -> Problem:

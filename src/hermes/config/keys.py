@@ -32,18 +32,28 @@ OLD: Mapping[Parts, Parts] = {
     (_GUARD, "no_progress_warn_after"): (_GUARD, "warn_after", "idempotent_no_progress"),
     (_GUARD, "no_progress_block_after"): (_GUARD, "hard_stop_after", "idempotent_no_progress"),
     ("fallback_model",): ("fallback_providers",),
+    ("custom_providers",): ("providers",),
 }
 """Old names and what they are called now. Still read; `hermes config migrate` rewrites them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """One key of the schema. `type` is the bare type, without its notes."""
+    """One key of the schema. `annotation` is its type with its limits and its doc."""
 
     path: Parts
-    type: Any
-    doc: str
+    annotation: Any
     default: Any
+
+    @property
+    def type(self) -> Any:
+        """The type alone."""
+        return bare(self.annotation)[0]
+
+    @property
+    def doc(self) -> str:
+        """The one line about it."""
+        return bare(self.annotation)[1]
 
     @property
     def name(self) -> str:
@@ -69,15 +79,21 @@ class Key:
             case t if t is bool:
                 return "true or false"
             case t if t is int:
-                return "a whole number"
+                return f"a whole number{self._least}"
             case t if t is float:
-                return "a number"
+                return f"a number{self._least}"
             case t if t is str:
                 return "text"
             case t if t is tuple:
                 return "a list"
             case _:
                 return "keys and values"
+
+    @property
+    def _least(self) -> str:
+        notes = getattr(self.annotation, "__metadata__", ())
+        least = next((note.ge for note in notes if isinstance(note, msgspec.Meta)), None)
+        return "" if least is None else f" of at least {least:g}"
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -116,33 +132,28 @@ def members(kind: Any) -> Any:
 
 def find(path: Parts) -> Key | None:
     """The key at a path, None if the schema has none there. Names and indexes of entries are free."""
-    kind: Any = Settings
+    annotation: Any = Settings
     default: Any = Settings()
-    doc = "All settings."
     for part in path:
-        origin = typing.get_origin(kind)
-        if origin is dict or (origin is tuple and part.isdecimal()):
-            kind, doc = bare(typing.get_args(kind)[1 if origin is dict else 0])
-            default = kind() if members(kind) is kind and kind is not None else ""
-            continue
-        if not (isinstance(kind, type) and issubclass(kind, msgspec.Struct)):
+        kind = bare(annotation)[0]
+        if typing.get_origin(kind) is dict or (typing.get_origin(kind) is tuple and part.isdecimal()):
+            annotation = typing.get_args(kind)[1 if typing.get_origin(kind) is dict else 0]
+            inner = bare(annotation)[0]
+            default = inner()
+        elif members(kind) is kind and part in fields(kind):
+            annotation, default = fields(kind)[part].type, getattr(default, part)
+        else:
             return None
-        info = fields(kind).get(part)
-        if info is None:
-            return None
-        annotation = info.type
-        kind, doc = bare(annotation)
-        default = getattr(default, part)
-    return Key(path, kind, doc, default)
+    return Key(path, annotation, default)
 
 
 def walk(section: type[msgspec.Struct] = Settings, path: Parts = ()) -> Iterator[Key]:
     """Every key in the order of the schema, a section before its keys; `*` stands for a free name."""
     for name, info in fields(section).items():
-        kind, doc = bare(info.type)
+        kind = bare(info.type)[0]
         here = (*path, name)
         default = info.default if info.default is not msgspec.NODEFAULT else _made(info)
-        yield Key(here, kind, doc, default)
+        yield Key(here, info.type, default)
         inner = members(kind)
         if inner is not None:
             yield from walk(inner, here if inner is kind else (*here, "*"))
@@ -171,7 +182,10 @@ def generated() -> frozenset[str]:
 @cache
 def prefixes() -> tuple[str, ...]:
     """How a variable begins that is meant for one of the sections."""
-    return tuple(f"HERMES_{name.upper()}_" for name in fields(Settings))
+    plain = (
+        name for name, info in fields(Settings).items() if members(bare(info.type)[0]) is bare(info.type)[0]
+    )
+    return tuple(f"HERMES_{name.upper()}_" for name in plain)
 
 
 def later_variable(name: str) -> bool:

@@ -34,7 +34,7 @@ display.tool_progress_command display.tool_progress_grouping display.tui_auto_re
 display.tui_status_indicator display.turn_completion_explainer display.user_message_preview
 fallback_providers.*.api_key_env fallback_providers.*.reasoning_echo
 model.aliases model.ollama_num_ctx model.openai_runtime
-providers.*.extra_body providers.*.models providers.*.name
+providers.*.extra_body providers.*.models providers.*.model providers.*.name
 streaming.fresh_final_after_seconds
 terminal.auto_source_bashrc terminal.container_cpu terminal.container_disk terminal.container_memory
 terminal.container_persistent terminal.credential_files terminal.daemon_term_grace_seconds

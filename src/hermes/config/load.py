@@ -124,7 +124,7 @@ def gathered(at: Home, process: Mapping[str, str], flags: Mapping[str, object]) 
 
 def _no_profile(at: Home) -> str:
     folder = at.folder.parent
-    known = sorted(item.name for item in folder.iterdir() if item.is_dir()) if folder.is_dir() else []
+    known = sorted(item.parent.name for item in folder.glob("*/config.yaml"))
     there = f"There are: {', '.join(known)}." if known else "There are none yet."
     return (
         f"There is no profile {at.profile!r} under {folder}. {there} "

@@ -112,10 +112,22 @@ def _replaced(document: Document, path: Path, value: Any) -> str:
         return _replaced_block(document, path, value)
     if entry.style in ("|", ">"):
         return f"{text[:start]}{inline(value)}{_newline(text)}{text[end:]}"
+    if isinstance(value, dict) and value and not entry.flow and entry.key != entry.value:
+        return _widened(document, path, value)
     fresh = _styled(value, entry.style)
     if start == end and text[start - 1 : start] not in (" ", "\t"):
         fresh = f" {fresh}"
     return f"{text[:start]}{fresh}{text[end:]}"
+
+
+def _widened(document: Document, path: Path, value: dict[str, Any]) -> str:
+    """One word replaced by a section of lines."""
+    text, entry = document.text, document.entries[path]
+    start, end = entry.value
+    key = text[:start].rstrip(" \t")
+    indent = " " * (_column(text, entry.key[0]) + 2)
+    lines = "".join(f"{indent}{inline(name)}: {inline(item)}{_newline(text)}" for name, item in value.items())
+    return _after(key + text[end:], len(key), lines)
 
 
 def _replaced_block(document: Document, path: Path, value: Any) -> str:
@@ -156,9 +168,6 @@ def _inserted(document: Document, parent: Path, key: str, value: Any, block: int
     if entry.kind == "block":
         indent = " " * _column(text, document.entries[children[-1]].key[0])
         return _after(text, _end(document, children[-1]), _lines(key, value, indent, block, _newline(text)))
-    if entry.value[0] == entry.value[1] and not entry.flow:
-        indent = " " * (_column(text, entry.key[0]) + 2)
-        return _after(text, entry.value[1], _lines(key, value, indent, block, _newline(text)))
     return _replaced(document, parent, {key: value})
 
 
