@@ -77,7 +77,9 @@ class Rendering:
             self._restart()
         for message in messages[len(self._seen) :]:
             self._add(message)
-        return [*self._done, *self._current()[1]] if self._open else self._done
+        if not self._open:
+            return list(self.render(Exchange(heard=(EMPTY,))))
+        return [*self._done, *self._current()[1]]
 
     def _restart(self) -> None:
         for kept in (self._seen, self._done, self._open, self._taken, self.known):

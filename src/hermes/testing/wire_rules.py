@@ -26,34 +26,35 @@ def complaints(wire: str, body: bytes) -> list[str]:
 def _openai(body: dict[str, Any]) -> Iterator[str]:
     """https://platform.openai.com/docs/api-reference/chat/create, and stricter kin."""
     messages: list[dict[str, Any]] = body.get("messages", [])
-    if not messages:
-        yield "no messages"
     yield from _openai_head(body)
-    waiting: list[str] = []
+    yield from _openai_order(messages)
     seen = set[str]()
+    for number, message in enumerate(messages):
+        at = f"messages[{number}]"
+        yield from _openai_message(at, message)
+        for call in message.get("tool_calls", ()):
+            yield from _openai_call(at, call, seen)
+
+
+def _openai_order(messages: list[dict[str, Any]]) -> Iterator[str]:
+    waiting: list[str] = []
     before = ""
     for number, message in enumerate(messages):
-        at, role = f"messages[{number}]", message.get("role")
-        if role == "tool":
-            if message.get("tool_call_id") not in waiting:
-                yield f"{at}: answers {message.get('tool_call_id')!r}, which nobody waits for"
-            else:
-                waiting.remove(message["tool_call_id"])
-        elif waiting:
-            yield f"{at}: the calls {waiting} are not answered"
+        at, role, answers = f"messages[{number}]", str(message.get("role")), message.get("tool_call_id")
+        if role == "tool" and answers in waiting:
+            waiting.remove(answers)
+        elif role == "tool" or waiting:
+            yield f"{at}: {waiting} are to be answered, not {answers!r}"
             waiting = []
         if role in ("system", "developer") and number:
             yield f"{at}: a system message in the middle"
         if role in ("user", "assistant") and role == before:
             yield f"{at}: {role} speaks twice in a row"
-        yield from _openai_message(at, message)
-        for call in message.get("tool_calls", ()):
-            yield from _openai_call(at, call, seen)
-            waiting.append(call["id"])
-        before = str(role)
+        waiting += [call["id"] for call in message.get("tool_calls", ())]
+        before = role
     if waiting:
         yield f"the calls {waiting} are not answered"
-    if messages and messages[-1].get("role") not in ("user", "tool"):
+    if before not in ("user", "tool"):
         yield "the last message is not for the model to answer"
 
 
