@@ -22,7 +22,7 @@ def unified(before: str, after: str, limit: int = 120, width: int = 300) -> str:
     shown = [row if len(row) <= width else row[:width] + "…" for row in rows[:limit]]
     if len(rows) > limit:
         shown.append(f"[{len(rows) - limit} more lines of the diff]")
-    if before != after and before.endswith("\n") != after.endswith("\n"):
+    if before and after and before.endswith("\n") != after.endswith("\n"):
         shown.append("[newline at the end " + ("added]" if after.endswith("\n") else "removed]"))
     return "\n".join(shown)
 

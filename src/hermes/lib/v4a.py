@@ -209,13 +209,17 @@ def _insertion(hunk: Hunk, anchored: list[int], have: list[str]) -> int:
 
 
 def _anchored(hunk: Hunk, have: list[str]) -> list[int]:
-    """The lines at which the last anchor stands, each below the ones named before it."""
+    """The lines at which the last anchor stands: inside what the anchors before it head, or else below."""
     places: list[int] = []
     for depth, anchor in enumerate(hunk.anchors):
-        start = places[0] + 1 if depth else 0
-        places = [i for i in range(start, len(have)) if have[i].strip() == anchor.strip()]
-        if not places:
+        found = [i for i, line in enumerate(have) if line.strip() == anchor.strip()]
+        if depth:
+            found = [i for i in found if i > places[0]]
+            inside = [i for i in found if any(_encloses(place, i + 1, have) for place in places)]
+            found = inside or found
+        if not found:
             raise Refused(f"Its anchor {anchor!r} was not found as a whole line.")
+        places = found
     return places
 
 
