@@ -1,5 +1,6 @@
 """fit: one layer of settings against the schema; what does not fit is named, with its place."""
 
+import textwrap
 import typing
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -173,11 +174,8 @@ def value_of(text: str) -> Any:
 
 def wrong(key: keys.Key, value: Any, at: tuple[str, int]) -> Problem:
     """That a value does not fit its key."""
-    got = shown(key.name, value)
-    kind = {str: "the text ", bool: "", int: "the number ", float: "the number "}.get(type(value))
-    seen = (
-        f"{kind}{got!r}" if kind is not None else "a list" if isinstance(value, list) else "keys and values"
-    )
+    word = {str: "the text ", int: "the number ", float: "the number "}.get(type(value), "")
+    seen = textwrap.shorten(f"{word}{shown(key.name, value)!r}", 80, placeholder=" ...")
     quote = "; put it in quotes" if key.expected == "text" and isinstance(value, (bool, int, float)) else ""
     return Problem(*at, key.name, f"{key.name} must be {key.expected}, not {seen}{quote}.", kind="wrong")
 

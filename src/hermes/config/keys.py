@@ -85,7 +85,9 @@ class Key:
             case t if t is str:
                 return "text"
             case t if t is tuple:
-                return "a list"
+                return "a list of sections" if self.section else "a list of texts"
+            case t if t is dict and not self.section:
+                return "names and texts"
             case _:
                 return "keys and values"
 
@@ -216,17 +218,23 @@ def later(path: Parts) -> bool:
 
 
 def nearest(path: Parts) -> str:
-    """The key most like this path, empty if none is near."""
+    """The key most like this path, empty if none is near: first among its neighbours, then anywhere."""
+    above, last = path[:-1], path[-1]
+    if close := difflib.get_close_matches(last, _beside(above), 1, 0.6):
+        return ".".join((*above, close[0]))
     names = [key.name for key in walk() if "*" not in key.path] + [name for name in LATER if "*" not in name]
-    beside = [name for name in names if name.rpartition(".")[0] == ".".join(path[:-1])]
-    typed = ".".join(path)
-    close = difflib.get_close_matches(typed, beside, 1, 0.6) or difflib.get_close_matches(
-        typed, names, 1, 0.75
-    )
-    if close:
+    if close := difflib.get_close_matches(".".join(path), names, 1, 0.75):
         return close[0]
-    last = [name for name in names if name.rpartition(".")[2] == path[-1] and "." in name]
-    return last[0] if len(last) == 1 else ""
+    elsewhere = [name for name in names if name.endswith(f".{last}")]
+    return elsewhere[0] if len(elsewhere) == 1 else ""
+
+
+def _beside(path: Parts) -> list[str]:
+    """The names of the keys right below a path."""
+    section = find(path)
+    known = list(fields(section.type)) if section and members(section.type) is section.type else []
+    above = ".".join(path)
+    return known + [name.rpartition(".")[2] for name in LATER if name.rpartition(".")[0] == above]
 
 
 def variable(path: Parts) -> str:

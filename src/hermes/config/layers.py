@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from hermes.config import fit, keys, reading
@@ -24,7 +24,7 @@ class Layer:
     """One source of settings: its data, and where each path of it stands."""
 
     kind: Kind
-    data: Mapping[str, Any]
+    data: Mapping[str, Any] = field(repr=False)
     place: Place
 
     def where(self, path: keys.Parts) -> str:

@@ -124,7 +124,7 @@ def _widened(document: Document, path: Path, value: dict[str, Any]) -> str:
     """One word replaced by a section of lines."""
     text, entry = document.text, document.entries[path]
     start, end = entry.value
-    key = text[:start].rstrip(" \t")
+    key = text[:start].rstrip(" \t") + (_newline(text) if entry.style in ("|", ">") else "")
     indent = " " * (_column(text, entry.key[0]) + 2)
     lines = "".join(f"{indent}{inline(name)}: {inline(item)}{_newline(text)}" for name, item in value.items())
     return _after(key + text[end:], len(key), lines)

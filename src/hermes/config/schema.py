@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct, field
 
-from hermes.config.secrets import MASK, is_secret
+from hermes.config.secrets import shown
 
 
 class Section(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -17,8 +17,7 @@ class Section(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     def __repr__(self) -> str:
         """The class and its fields, secret ones masked."""
-        shown = ((name, getattr(self, name)) for name in self.__struct_fields__)
-        parts = (f"{name}={MASK if value and is_secret(name) else repr(value)}" for name, value in shown)
+        parts = (f"{name}={shown(name, getattr(self, name))!r}" for name in self.__struct_fields__)
         return f"{type(self).__name__}({', '.join(parts)})"
 
 

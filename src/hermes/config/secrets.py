@@ -5,7 +5,7 @@ import re
 MASK = "…"
 
 _SECRET = """key keys apikey token secret secrets password passwd passphrase pass pw credential
-credentials dsn bearer"""
+credentials dsn bearer authorization cookie"""
 _WORDS = frozenset(_SECRET.split())
 # A last word that says the value is about a secret, not one.
 _ASIDE = "env file path name names count limit size ttl length enabled mode type id interval"
