@@ -2,9 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -12,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hermes.core.endpoints import Endpoint
-from hermes.core.http import Http, HttpReply, HttpRequest
 from hermes.core.ids import CallId
 from hermes.core.messages import Media, Message, Note, Outcome, Role, Text, Thought, ToolCall, ToolResult
 from hermes.core.models import Model, ModelInfo, Request
 from hermes.core.tools import ToolSpec
 from hermes.providers import anthropic, openai_chat
+from hermes.testing.paper import PaperHttp, sse
 from hermes.testing.wire_rules import complaints
 
 WIRES = {"openai_chat": openai_chat.WIRE, "anthropic": anthropic.WIRE}
@@ -26,41 +24,16 @@ TOOLS = (
     ToolSpec("terminal", "Run a command.", {"type": "object", "properties": {}}),
 )
 ANSWERS = {
-    "openai_chat": b'data: {"choices":[{"delta":{"content":"ok"},"finish_reason":"stop"}]}\n\n',
-    "anthropic": b"".join(
-        b"data: " + json.dumps(event).encode() + b"\n\n"
-        for event in (
-            {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": "ok"}},
-            {"type": "message_delta", "delta": {"stop_reason": "end_turn"}},
-            {"type": "message_stop"},
-        )
+    "openai_chat": sse({"choices": [{"delta": {"content": "ok"}, "finish_reason": "stop"}]}),
+    "anthropic": sse(
+        {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": "ok"}},
+        {"type": "message_delta", "delta": {"stop_reason": "end_turn"}},
     ),
 }
 
 
-@dataclass
-class Paper(Http):
-    """An Http that writes down what it is asked and gives a canned answer."""
-
-    answer: bytes
-    bodies: list[bytes] = field(default_factory=list)
-    status: int = 200
-    headers: Mapping[str, str] = field(default_factory=lambda: {"content-type": "text/event-stream"})
-
-    @asynccontextmanager
-    async def send(self, request: HttpRequest) -> AsyncIterator[HttpReply]:
-        self.bodies.append(request.body)
-        yield self
-
-    async def chunks(self) -> AsyncGenerator[bytes, None]:
-        yield self.answer
-
-    async def read(self) -> bytes:
-        return self.answer
-
-
-def opened(wire: str, model: str = "big", paper: Paper | None = None, **options: Any) -> tuple[Model, Paper]:
-    paper = paper or Paper(ANSWERS[wire])
+def opened(wire: str, model: str = "big", **options: Any) -> tuple[Model, PaperHttp]:
+    paper = PaperHttp(ANSWERS[wire])
     info = ModelInfo(model, "vendor", max_output=1000, vision=True)
     return WIRES[wire].open(
         Endpoint("vendor", "http://127.0.0.1:1", "k", options=options), info, paper
@@ -75,7 +48,7 @@ async def rendered(wire: str, *logs: tuple[Message, ...], **options: Any) -> lis
         request = Request(("You are brief.", "The project is blue."), log, TOOLS, memo=memo)
         async for _ in model.stream(request):
             pass
-    return paper.bodies
+    return [request.body for request in paper.requests]
 
 
 words = st.sampled_from(["", " \n", "hello", "grüße \U0001f600", "lone \ud83d end", 'quote " \\ \x00'])
@@ -154,3 +127,111 @@ def test_a_conversation_that_grows_is_rendered_as_if_it_were_new(
     *_, grown = asyncio.run(rendered(wire, *[log[:cut] for cut in cuts], log))
     [new] = asyncio.run(rendered(wire, log))
     assert grown == new
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_a_request_begins_with_the_bytes_of_the_one_before(wire: str) -> None:
+    """What a vendor has read once it need not read again (breakpoints move, so none are set here)."""
+    log = [Message(Role.USER, (Text("hi"),))]
+    logs = [tuple(log)]
+    for number in range(5):
+        call = ToolCall(CallId(f"c{number}"), "read_file", {"path": "a"})
+        log += [
+            Message(Role.ASSISTANT, (Text("reading"), call)),
+            Message(Role.TOOL, (ToolResult(call.id, Outcome.OK, "text"),)),
+        ]
+        logs.append(tuple(log))
+    bodies = asyncio.run(rendered(wire, *logs, cache=False))
+    for before, after in pairwise(bodies):
+        shared = before[: before.rindex(b"]")]
+        assert after.startswith(shared)
+        assert len(after) > len(before)
+
+
+def test_breakpoints_stand_after_the_system_tiers_and_the_last_two_messages_of_the_user() -> None:
+    log = tuple(
+        Message(role, (Text(text),))
+        for role, text in ((Role.USER, "1"), (Role.ASSISTANT, "2"), (Role.USER, "3"), (Role.ASSISTANT, "4"))
+    )
+    *_, body = asyncio.run(rendered("anthropic", log[:1], log[:3], (*log, Message(Role.USER, (Text("5"),)))))
+    request = json.loads(body)
+    mark = {"type": "ephemeral"}
+    assert [block.get("cache_control") for block in request["system"]] == [mark, mark]
+    assert "cache_control" not in request["tools"][-1]
+    marked = [m["content"][-1]["text"] for m in request["messages"] if "cache_control" in m["content"][-1]]
+    assert marked == ["3", "5"]
+
+
+def test_a_single_system_tier_leaves_a_breakpoint_for_the_tools() -> None:
+    model, paper = opened("anthropic", cache="1h")
+
+    async def once() -> None:
+        log = (Message(Role.USER, (Text("hi"),)),)
+        async for _ in model.stream(Request(("You are brief.",), log, TOOLS)):
+            pass
+
+    asyncio.run(once())
+    request = json.loads(paper.requests[0].body)
+    mark = {"type": "ephemeral", "ttl": "1h"}
+    assert [request["tools"][-1]["cache_control"], request["system"][0]["cache_control"]] == [mark, mark]
+    assert complaints("anthropic", paper.requests[0].body) == []
+
+
+BAD = {
+    "an unanswered call": lambda m: m.insert(2, {"role": "user", "content": "x"}),
+    "an orphan": lambda m: m.append({"role": "tool", "tool_call_id": "zz", "content": "x"}),
+    "twice": lambda m: m.append({"role": "user", "content": "x"}),
+    "empty": lambda m: m[0].update(content=" "),
+    "no JSON": lambda m: m[1]["tool_calls"][0]["function"].update(arguments="{"),
+    "a name": lambda m: m[1]["tool_calls"][0]["function"].update(name="a b"),
+    "the last word": lambda m: m.append({"role": "assistant", "content": "x"}),
+    "a stranger's field": lambda m: m[0].update(api_content="x"),
+}
+
+
+@pytest.mark.parametrize("fault", BAD)
+def test_the_rules_notice(fault: str) -> None:
+    call = {"id": "1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    messages: list[Any] = [
+        {"role": "user", "content": "hi"},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "1", "content": "x"},
+        {"role": "user", "content": "more"},
+    ]
+    assert complaints("openai_chat", json.dumps({"messages": messages}).encode()) == []
+    BAD[fault](messages)
+    assert complaints("openai_chat", json.dumps({"messages": messages}).encode()) != []
+
+
+WORSE = {
+    "an unanswered call": lambda b: b["messages"].pop(2),
+    "empty": lambda b: b["messages"][0]["content"][0].update(text=""),
+    "unsigned": lambda b: b["messages"][1]["content"].insert(
+        0, {"type": "thinking", "thinking": "", "signature": ""}
+    ),
+    "no limit": lambda b: b.pop("max_tokens"),
+    "an id": lambda b: b["messages"][1]["content"][0].update(id="a.b"),
+    "words before results": lambda b: b["messages"][2]["content"].reverse(),
+    "five marks": lambda b: b.update(system=[{"type": "text", "text": "x", "cache_control": {}}] * 5),
+}
+
+
+@pytest.mark.parametrize("fault", WORSE)
+def test_the_stricter_rules_notice(fault: str) -> None:
+    body: dict[str, Any] = {
+        "max_tokens": 1,
+        "messages": [
+            {"role": "user", "content": [{"type": "text", "text": "hi"}]},
+            {"role": "assistant", "content": [{"type": "tool_use", "id": "1", "name": "f", "input": {}}]},
+            {
+                "role": "user",
+                "content": [
+                    {"type": "tool_result", "tool_use_id": "1", "content": "x"},
+                    {"type": "text", "text": "go"},
+                ],
+            },
+        ],
+    }
+    assert complaints("anthropic", json.dumps(body).encode()) == []
+    WORSE[fault](body)
+    assert complaints("anthropic", json.dumps(body).encode()) != []
