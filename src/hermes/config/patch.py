@@ -28,6 +28,8 @@ def put(text: str, path: Path, value: Any, name: str = "config.yaml") -> str:
     document = read(text, name)
     expected = copy.deepcopy(document.data)
     _set(expected, path, value)
+    if path in document.entries and _bare(expected) == _bare(document.data):
+        return text
     return _proved(_put(document, path, value), expected, path, name)
 
 
