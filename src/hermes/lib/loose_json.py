@@ -25,7 +25,7 @@ def arguments(text: str, *, cut: bool = False) -> tuple[dict[str, Any], str]:
     try:
         value, end = json.JSONDecoder(strict=False).raw_decode(text)
     except (ValueError, RecursionError) as error:
-        return {}, CUT if cut or _unfinished(text) else f"The arguments are not valid JSON: {error}."
+        return {}, CUT if cut or _unfinished(error, text) else f"The arguments are not valid JSON: {error}."
     rest = text[end:].strip()
     if rest and rest.replace(text[:end], "").strip():
         return (
@@ -76,15 +76,11 @@ def _depth(text: str) -> int:
     return deepest
 
 
-def _unfinished(text: str) -> bool:
+def _unfinished(error: Exception, text: str) -> bool:
     """Whether a JSON text just stops: nothing in it is wrong as far as it goes."""
-    try:
-        json.loads(text, strict=False)
-    except json.JSONDecodeError as error:
-        return error.pos >= len(text) or error.msg.startswith("Unterminated string")
-    except RecursionError:
+    if not isinstance(error, json.JSONDecodeError):
         return False
-    return False
+    return error.pos >= len(text) or error.msg.startswith("Unterminated string")
 
 
 def _kind(value: Any) -> str:

@@ -62,7 +62,7 @@ _IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 class Anthropic:
     """One model behind one endpoint. See the top of the file for the options it understands."""
 
-    __slots__ = ("_endpoint", "_headers", "_http", "_info", "_options", "_where")
+    __slots__ = ("_endpoint", "_headers", "_http", "_info", "_key", "_options", "_where")
 
     def __init__(self, endpoint: Endpoint, info: ModelInfo, http: Http) -> None:
         self._endpoint = endpoint
@@ -81,6 +81,7 @@ class Anthropic:
             **(named if key else {}),
             **endpoint.headers,
         }
+        self._key = repr(("anthropic", endpoint.base_url, info, endpoint.options))
 
     @property
     def name(self) -> str:
@@ -154,8 +155,7 @@ class Anthropic:
         return fields
 
     def _memo(self, request: Request) -> "_Memo":
-        key = f"anthropic {self._endpoint.base_url} {self.name}"
-        memo = request.memo.get(key)
+        memo = request.memo.get(self._key)
         if memo is None:
             cache = self._options.get("cache", True)
             mark: dict[str, JSON] = {
@@ -163,7 +163,7 @@ class Anthropic:
                 **({"ttl": cache} if isinstance(cache, str) else {}),
             }
             rendering = Rendering(self._render, _fit)
-            memo = request.memo[key] = _Memo(rendering, mark if cache else {})
+            memo = request.memo[self._key] = _Memo(rendering, mark if cache else {})
         return cast("_Memo", memo)
 
     def _render(self, exchange: Exchange) -> list[bytes]:

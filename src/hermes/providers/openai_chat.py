@@ -63,7 +63,7 @@ _NAME = re.compile(r"[^A-Za-z0-9_-]")
 class OpenAIChat:
     """One model behind one endpoint. See the top of the file for the options it understands."""
 
-    __slots__ = ("_endpoint", "_headers", "_http", "_info", "_options", "_where")
+    __slots__ = ("_endpoint", "_headers", "_http", "_info", "_key", "_options", "_where")
 
     def __init__(self, endpoint: Endpoint, info: ModelInfo, http: Http) -> None:
         self._endpoint = endpoint
@@ -77,6 +77,7 @@ class OpenAIChat:
         auth = self._options.get("auth", "bearer")
         named = {"Authorization": f"Bearer {key}"} if auth == "bearer" else {str(auth): key}
         self._headers = {"Content-Type": "application/json", **(named if key else {}), **endpoint.headers}
+        self._key = repr(("openai_chat", endpoint.base_url, info, endpoint.options))
 
     @property
     def name(self) -> str:
@@ -155,12 +156,11 @@ class OpenAIChat:
         return fields
 
     def _memo(self, request: Request) -> "_Memo":
-        key = f"openai_chat {self._endpoint.base_url} {self.name}"
-        memo = request.memo.get(key)
+        memo = request.memo.get(self._key)
         if memo is None:
             nine = self._options.get("call_ids") == "nine"
             rendering = Rendering(self._render, _nine if nine else _forty)
-            memo = request.memo[key] = _Memo(rendering, str(self._options.get("system_role", "system")))
+            memo = request.memo[self._key] = _Memo(rendering, str(self._options.get("system_role", "system")))
         return cast("_Memo", memo)
 
     def _render(self, exchange: Exchange) -> list[bytes]:
