@@ -20,8 +20,8 @@ def dollars(amount: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """0.02 s, 3.4 s, 47 s, 2 min 05 s, 1 h 12 min."""
-    if seconds < 9.95:
+    """0.02 s, 3.4 s, 47 s, 2 min 05 s, 1 h 12 min; whole seconds stay whole."""
+    if seconds < 9.95 and not isinstance(seconds, int):
         return f"{seconds:.2f} s" if seconds < 0.995 else f"{seconds:.1f} s"
     whole = round(seconds)
     if whole < 60:

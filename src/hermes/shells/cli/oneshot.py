@@ -29,7 +29,7 @@ from hermes.engine.conversation import Conversation, Turn
 from hermes.engine.runtime import Runtime
 from hermes.engine.toolbox import refused_for_want_of_a_person
 from hermes.shells.cli import words
-from hermes.shells.cli.plain import Closed, Interview, Notes, Paper
+from hermes.shells.cli.plain import Closed, Interview, Notes, Paper, Streams
 from hermes.shells.cli.stdin import question
 
 ANSWERED, FAILED, USAGE, LIMIT, REFUSED = 0, 1, 2, 3, 4
@@ -47,21 +47,6 @@ class _Course:
     signal: int = 0
     last: TurnEnded | None = None
     running: set[str] = field(default_factory=set[str])
-
-
-@dataclass(frozen=True, slots=True)
-class Streams:
-    """Where a question comes from and its answer goes. A `dumb` terminal cannot move its cursor."""
-
-    stdin: TextIO
-    out: TextIO
-    err: TextIO
-    dumb: bool = False
-
-    @property
-    def attended(self) -> bool:
-        """Whether a person can be asked: a terminal to read from and one to ask on."""
-        return self.stdin.isatty() and self.err.isatty()
 
 
 async def oneshot(

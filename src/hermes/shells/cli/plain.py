@@ -19,6 +19,21 @@ from hermes.shells.cli import words
 from hermes.shells.cli.choices import answered, choice, nothing, offered
 
 
+@dataclass(frozen=True, slots=True)
+class Streams:
+    """Where a question comes from and its answer goes. A `dumb` terminal cannot move its cursor."""
+
+    stdin: TextIO
+    out: TextIO
+    err: TextIO
+    dumb: bool = False
+
+    @property
+    def attended(self) -> bool:
+        """Whether a person can be asked: a terminal to read from and one to ask on."""
+        return self.stdin.isatty() and self.err.isatty()
+
+
 class Closed(Exception):
     """Whoever read our output has left."""
 
