@@ -17,6 +17,7 @@ from typing import TypeVar
 from hermes.core.store import Hit
 from hermes.stores.dialect import Database
 from hermes.stores.found import AT_ONCE, RECENT, Log, Query, query
+from hermes.stores.sqlite_file import into_wal_mode
 from hermes.stores.words import Term, spread
 
 T = TypeVar("T")
@@ -27,7 +28,7 @@ FAR_BACK = 50_000
 _BROKEN = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR})
 _SCHEMA = (
     "CREATE VIRTUAL TABLE words USING fts5(text, tags, content='',"
-    " tokenize=\"unicode61 remove_diacritics 0 categories 'L* N* Co Mn Mc'\")",
+    " tokenize=\"unicode61 remove_diacritics 0 categories 'L* N*'\")",
     "CREATE TABLE about (log TEXT NOT NULL, message INTEGER NOT NULL, forgotten INTEGER NOT NULL)",
 )
 
@@ -161,15 +162,20 @@ class Index:
     def _opened(self) -> sqlite3.Connection:
         if self._db is None:
             os.close(os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600))
-            self._db = sqlite3.connect(self._path, timeout=5, isolation_level=None, check_same_thread=False)
-            self._prepare(self._db)
+            db = sqlite3.connect(self._path, timeout=5, isolation_level=None, check_same_thread=False)
+            try:
+                self._prepare(db)
+            except BaseException:
+                db.close()
+                raise
+            self._db = db
         return self._db
 
     def _prepare(self, db: sqlite3.Connection) -> None:
+        db.execute("PRAGMA synchronous = NORMAL")  # what is lost is taken in again
         if db.execute("PRAGMA user_version").fetchone()[0] == FORMAT:
             return
-        db.execute("PRAGMA journal_mode = WAL")
-        db.execute("PRAGMA synchronous = NORMAL")
+        into_wal_mode(db)
         db.execute("BEGIN IMMEDIATE")
         if db.execute("PRAGMA user_version").fetchone()[0] != FORMAT:
             for statement in _SCHEMA:

@@ -107,13 +107,18 @@ class Index:
         return total
 
     def _make(self) -> None:
-        if self._db.execute("SELECT to_regclass('search_place')").fetchone()[0] is not None:
+        if self._made():
             return
-        with self._transaction():
-            self._db.execute("SELECT pg_advisory_xact_lock(?)", (INDEXING,))
-            if self._db.execute("SELECT to_regclass('search_place')").fetchone()[0] is None:
-                for statement in _SCHEMA:
+        self._db.execute("SELECT pg_advisory_lock(?)", (INDEXING,))
+        try:
+            with self._transaction():
+                for statement in () if self._made() else _SCHEMA:
                     self._db.execute(statement)
+        finally:
+            self._db.execute("SELECT pg_advisory_unlock(?)", (INDEXING,))
+
+    def _made(self) -> bool:
+        return self._db.execute("SELECT to_regclass('search_place')").fetchone()[0] is not None
 
     def _settled(self) -> int:
         """The highest message number below which nothing is still being written.

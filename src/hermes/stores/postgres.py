@@ -84,10 +84,16 @@ class _Server:
     def _prepare(self, db: Connection) -> None:
         if self._version(db) == LATEST:
             return
-        db.execute("BEGIN")
-        db.execute("SELECT pg_advisory_xact_lock(?)", (MIGRATING,))
-        version = self._version(db)  # another process may have been faster
-        for number, text in pending(version):
+        # Locked before the transaction begins: one that is begun may not see a new table's name.
+        db.execute("SELECT pg_advisory_lock(?)", (MIGRATING,))
+        try:
+            with db.raw.transaction():
+                self._migrate(db)
+        finally:
+            db.execute("SELECT pg_advisory_unlock(?)", (MIGRATING,))
+
+    def _migrate(self, db: Connection) -> None:
+        for number, text in pending(self._version(db)):  # another process may have been faster
             for statement in statements(text.format(identity=POSTGRES.identity)):
                 db.execute(statement)
             if number == 1:
@@ -97,7 +103,6 @@ class _Server:
                 " ON CONFLICT (name) DO UPDATE SET value = excluded.value",
                 (str(number),),
             )
-        db.execute("COMMIT")
 
     def _version(self, db: Connection) -> int:
         if db.execute("SELECT to_regclass('meta')").fetchone()[0] is None:

@@ -251,9 +251,11 @@ class OutboxRows:
     def __init__(self, db: Database, dialect: Dialect) -> None:
         self._db = db
         self._claim = (
-            "UPDATE outbox SET state = 'sending', attempts = attempts + 1 WHERE id IN"
-            " (SELECT id FROM outbox WHERE state = 'due' AND at <= ? ORDER BY at, n LIMIT ?"
-            f"{dialect.skip}) AND state = 'due' RETURNING n, {self._FIELDS}"
+            # A common table, because PostgreSQL may run a plain subquery, its LIMIT included, twice.
+            "WITH due AS MATERIALIZED (SELECT id FROM outbox WHERE state = 'due' AND at <= ?"
+            f" ORDER BY at, n LIMIT ?{dialect.skip})"
+            " UPDATE outbox SET state = 'sending', attempts = attempts + 1"
+            f" WHERE id IN (SELECT id FROM due) AND state = 'due' RETURNING n, {self._FIELDS}"
         )
 
     def put(self, item: OutboxItem) -> bool:

@@ -13,14 +13,13 @@ from hermes.core.errors import StoreError, StoreTooNew
 from hermes.stores.dialect import SQLITE
 from hermes.stores.migrations import LATEST, pending, statements
 from hermes.stores.sql import Tables, tables
+from hermes.stores.sqlite_file import BUSY, into_wal_mode, said
 from hermes.stores.threads import ThreadedStore
 from hermes.stores.worker import Job
 
 if TYPE_CHECKING:
     from hermes.stores.index import Index
 
-BUSY = 10.0
-"""Seconds to wait for another process's transaction."""
 OURS = 0x4865726D
 """The application id in the file's header: "Herm"."""
 
@@ -88,7 +87,7 @@ class _File:
         if version:
             self._back_up(db, version)
         else:
-            db.execute("PRAGMA journal_mode = WAL")
+            into_wal_mode(db)
         db.execute("BEGIN IMMEDIATE")
         version = self._version(db)  # another process may have been faster
         for number, text in pending(version):
@@ -222,30 +221,3 @@ def _run(job: Job, on: object, path: Path) -> None:
     job.run(on)
     if isinstance(job.error, sqlite3.Error):
         job.error = said(job.error, path)
-
-
-_MEANING = {
-    sqlite3.SQLITE_FULL: "The disk is full: {path} could not be written. Free some space and try again.",
-    sqlite3.SQLITE_READONLY: "{path} is read-only. Make the file and its folder writable for you.",
-    sqlite3.SQLITE_PERM: "{path} may not be opened. Make the file and its folder readable for you.",
-    sqlite3.SQLITE_CANTOPEN: "{path} cannot be opened. Make sure the folder exists and is yours.",
-    sqlite3.SQLITE_BUSY: "{path} is held by another process for more than {busy:.0f} s. Try again"
-    " when that has finished.",
-    sqlite3.SQLITE_CORRUPT: "{path} is damaged. Put back its newest backup, or move it away to start anew.",
-    sqlite3.SQLITE_NOTADB: "{path} is not a database. Put back its newest backup, or move it away.",
-    sqlite3.SQLITE_IOERR: "{path} could not be read or written ({name}). Check the disk and try again.",
-}
-
-
-def said(error: BaseException, path: Path) -> StoreError:
-    """What went wrong as one sentence for a person: what, where, what to do."""
-    if isinstance(error, StoreError):
-        return error
-    if isinstance(error, OSError):
-        return StoreError(f"{path} cannot be opened: {error.strerror}. Check its folder.")
-    code = getattr(error, "sqlite_errorcode", None) or 0
-    name = getattr(error, "sqlite_errorname", None) or type(error).__name__
-    meaning = _MEANING.get(code & 0xFF)
-    if meaning is None:
-        return StoreError(f"{path}: {error} ({name}).")
-    return StoreError(meaning.format(path=path, busy=BUSY, name=name))

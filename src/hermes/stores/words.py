@@ -84,7 +84,10 @@ def _spans(text: str, asked: Sequence[Term]) -> Iterator[tuple[int, int]]:
         return
     folded, places = _folded_with_places(text)
     for match in re.finditer("|".join(_pattern(term) for term in asked), folded):
-        yield places[match.start()], places[match.end() - 1] + 1
+        stop = places[match.end() - 1] + 1
+        while unicodedata.category(text[stop : stop + 1] or " ").startswith("M"):
+            stop += 1
+        yield places[match.start()], stop
 
 
 def _folded_with_places(text: str) -> tuple[str, Sequence[int]]:
