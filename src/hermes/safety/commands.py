@@ -1,0 +1,448 @@
+"""What a shell command line would do: its programs, what they touch, and what is dangerous about them."""
+
+import posixpath
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from itertools import pairwise
+
+from hermes.safety import dangers as seen
+from hermes.safety import paths, shell
+from hermes.safety.dangers import Finding, Invocation, ask, block
+from hermes.safety.paths import Place
+from hermes.safety.shell import Pipeline, Redirect, Script, Simple, Unparsable, Word
+from hermes.safety.tables import programs, words
+
+_GUESSED = (
+    "rm",
+    "dd",
+    "sudo",
+    "sh",
+    "bash",
+    "zsh",
+    "shred",
+    "mkfs",
+    "curl",
+    "wget",
+    "nc",
+    "chmod",
+    "kill",
+    "su",
+)
+_NAMES = re.compile(r"[A-Za-z_]\w*=")
+_VERSION = re.compile(r"(?<=[A-Za-z])[\d.]+$")
+_PRELOADING = words(
+    """
+    LD_PRELOAD BASH_ENV PROMPT_COMMAND DYLD_INSERT_LIBRARIES GIT_SSH_COMMAND GIT_SSH
+    """
+)
+_HIDING = frozenset(("base64", "rev", "tac", "xxd"))
+_DREAD = re.compile(
+    r"\b(?:rm|dd|mkfs\S*|sudo|su|curl|wget|nc|eval|shred|chmod|chown|kill\w*|pkill|shutdown|reboot|crontab|ssh|bash|sh)\b"
+)
+
+
+@dataclass(slots=True)
+class Analysis:
+    """What was understood of a command line.
+
+    `opaque` is true when some program to be run is only known when it runs; `writes` when files are
+    written; `reads` are the absolute paths its programs look at.
+    """
+
+    findings: list[Finding] = field(default_factory=list[Finding])
+    calls: list[Invocation] = field(default_factory=list[Invocation])
+    opaque: bool = False
+    writes: bool = False
+    reads: set[str] = field(default_factory=set[str])
+
+    @property
+    def worst(self) -> Finding | None:
+        """The finding that decides: a block before a question."""
+        return next((f for f in self.findings if f.level == "block"), next(iter(self.findings), None))
+
+    @property
+    def only_reads(self) -> bool:
+        """True when every program is in the table of those that change nothing."""
+        return not (self.opaque or self.writes) and all(map(_changes_nothing, self.calls))
+
+
+def analyse(command: str, place: Place) -> Analysis:
+    """Take a command line apart and judge each program in it."""
+    made = Analysis()
+    try:
+        script = shell.parse(command, {"HOME": place.home, "PWD": place.cwd})
+        _Walk(made, place).script(script)
+    except (Unparsable, RecursionError):
+        made.opaque = made.writes = True
+        if _DREAD.search(command):
+            made.findings.append(
+                ask("unparsable", "cannot be understood and names programs that can do harm")
+            )
+    return made
+
+
+class _Walk:
+    """Goes through a script in order, following `cd`, downloads and nested command lines."""
+
+    def __init__(self, made: Analysis, place: Place, depth: int = 0) -> None:
+        self.made = made
+        self.place = place
+        self.depth = depth
+        self.downloaded: set[str] = set()
+
+    def script(self, script: Script) -> None:
+        for pipeline in script.pipelines:
+            self._fork_bomb(pipeline)
+            for index, simple in enumerate(pipeline):
+                self._simple(simple, pipeline[:index])
+
+    def text(self, text: str) -> None:
+        """A command line inside a command line."""
+        if self.depth > shell.DEEPEST:
+            raise Unparsable("too deeply nested to be understood")
+        self.depth += 1
+        self.script(shell.parse(text, {"HOME": self.place.home, "PWD": self.place.cwd}, self.depth))
+        self.depth -= 1
+
+    def found(self, *findings: Finding) -> None:
+        self.made.findings += findings
+
+    def _fork_bomb(self, pipeline: Pipeline) -> None:
+        names = [simple.words[0].text for simple in pipeline if simple.words]
+        if len(names) > 1 and pipeline[0].inside and names.count(pipeline[0].inside) > 1:
+            self.found(block("process.bomb", "starts itself again and again until the machine stops"))
+
+    def _simple(self, simple: Simple, before: Pipeline) -> None:
+        words = [
+            *simple.words,
+            *(value for _, value in simple.assigns),
+            *(r.target for r in simple.redirects),
+        ]
+        for script in dict.fromkeys(id(s) for word in words for s in word.scripts):
+            inner = next(s for word in words for s in word.scripts if id(s) == script)
+            self.script(inner)
+        for redirect in simple.redirects:
+            self._redirect(redirect, simple)
+        for name, _ in simple.assigns:
+            self._assigned(name)
+        if simple.words:
+            stdin = shell.fed(simple)
+            if stdin is None and before:
+                stdin = shell.printed(before)
+            self._invoke(simple.words, before, stdin, ())
+
+    def _assigned(self, name: str) -> None:
+        if name in _PRELOADING:
+            self.found(ask("stay.preload", f"sets {name}, which puts a program before others"))
+        elif name.startswith("HERMES_"):
+            self.found(ask("self.setting", f"sets {name}, a setting of the agent itself"))
+
+    def _redirect(self, redirect: Redirect, simple: Simple) -> None:
+        target = redirect.target.text
+        if target.startswith(("/dev/tcp/", "/dev/udp/")):
+            self.found(ask("door.tcp", "connects to another machine"))
+        elif redirect.writes:
+            path = self.place.resolve(target)
+            if path not in ("/dev/null", "/dev/stderr", "/dev/stdout"):
+                self.made.writes = True
+                self.found(*seen.of_write(target, self.place))
+                if simple.words and _base(simple.words[0].text) in programs.FETCHERS:
+                    self.downloaded.add(path)
+        elif redirect.op == "<":
+            path = self.place.resolve(target)
+            self.made.reads.add(path)
+            if paths.is_secret(path, self.place):
+                self.found(ask("secret.read", f"reads {target}, which may hold secrets"))
+
+    # One program
+
+    def _invoke(
+        self, words: Sequence[Word], before: Pipeline, stdin: str | None, under: tuple[str, ...]
+    ) -> None:
+        first = words[0]
+        if first.dynamic:
+            self._unknown(words, under)
+            return
+        name = _base(first.text)
+        if first.globbed and name not in ("[", "[["):
+            name = next((guess for guess in _GUESSED if fnmatchcase(guess, name)), name)
+            self.made.opaque = True
+        args = tuple(words[1:])
+        feeding = tuple(_base(simple.words[0].text) for simple in before if simple.words)
+        call = Invocation(name, args, under, feeding, stdin, first.text, tuple(word.text for word in args))
+        self.made.calls.append(call)
+        self.made.writes = self.made.writes or any(seen.written(call))
+        self._ran_download(call)
+        self.found(*seen.dangers(call, self.place))
+        self._inside(call, before)
+        self._after(call, bool(before))
+
+    def _unknown(self, words: Sequence[Word], under: tuple[str, ...]) -> None:
+        """The program itself is only known when it runs."""
+        self.made.opaque = True
+        destructive = any(re.fullmatch(r"-\w*[rRf]\w*", word.text) for word in words[1:])
+        if words[0].scripts or under or destructive:
+            self.found(ask("run.unknown", "runs a program whose name is only known when it runs"))
+
+    def _ran_download(self, call: Invocation) -> None:
+        run = [call.program] if "/" in call.program else []
+        if call.name in programs.SHELLS or call.name in ("source", ".") or _interpreter(call.name):
+            run += call.positionals[:1]
+        if any(self.place.resolve(path) in self.downloaded for path in run):
+            self.found(ask("code.download", "runs a file it has just fetched from the network"))
+
+    def _after(self, call: Invocation, piped: bool) -> None:
+        """What the call changes for those that follow."""
+        if call.name in ("cd", "pushd"):
+            target = next(iter(call.positionals), self.place.home)
+            self.place = self.place.at(self.place.resolve(target))
+        elif call.name in programs.FETCHERS:
+            self.downloaded.update(self.place.resolve(path) for path in seen.written(call))
+            if call.name == "wget" or call.has("-O", "--remote-name*"):
+                names = (posixpath.basename(text) for text in call.positionals if "://" in text)
+                self.downloaded.update(self.place.resolve(name) for name in names if name)
+        self.made.reads.update(_read_paths(call, self.place, piped))
+
+    # Programs that run programs
+
+    def _inside(self, call: Invocation, before: Pipeline) -> None:
+        if call.name in programs.SHELLS:
+            self._shell(call)
+        elif call.name == "eval":
+            self._code_or_ask(call.args, "run.eval")
+        elif call.name in ("source", "."):
+            self._sourced(call)
+        elif call.name in ("find", "fd"):
+            self._find(call)
+        elif call.name in ("ssh", "su", "script", "runuser"):
+            self._remote(call)
+        elif call.name in programs.WRAPPERS:
+            self._wrapper(call, before)
+        elif interpreter := _interpreter(call.name):
+            self._interpreter(call, programs.INTERPRETERS[interpreter])
+
+    def _wrapper(self, call: Invocation, before: Pipeline) -> None:
+        split = [text for text in call.texts if re.match(r"-S|--split-string", text)]
+        if call.name == "env" and split:
+            start = call.texts.index(split[0])
+            inline = split[0].removeprefix("--split-string").removeprefix("=").removeprefix("-S")
+            self.text(" ".join((inline, *call.texts[start + 1 :])))
+            return
+        if call.name == "command" and call.has("-v", "-V"):
+            return
+        rest_words = self._unwrapped(call)
+        under = (*call.under, call.name)
+        if call.name in ("watch", "parallel", "trap", "entr") and rest_words:
+            if call.name == "watch" and call.has("-x", "--exec"):
+                self._invoke(rest_words, before, None, under)
+            else:
+                self.text(" ".join(w.text for w in (rest_words[:1] if call.name == "trap" else rest_words)))
+        elif rest_words:
+            extra = self._listed(call, before) if call.name == "xargs" else []
+            self._invoke([*rest_words, *extra], before, None if extra else call.stdin, under)
+
+    def _unwrapped(self, call: Invocation) -> list[Word]:
+        valued, skipped = programs.WRAPPERS[call.name]
+        options = valued.split()
+        index = 0
+        while index < len(call.args):
+            text = call.texts[index]
+            if text == "--":
+                index += 1
+                break
+            if text in options:
+                index += 1
+            elif _NAMES.match(text) and call.name in ("env", "sudo", "doas"):
+                self._assigned(text.partition("=")[0])
+            elif not text.startswith("-") or text == "-":
+                break
+            index += 1
+        return list(call.args[index + skipped :])
+
+    def _listed(self, call: Invocation, before: Pipeline) -> list[Word]:
+        """What xargs adds: constant text, what a find before it looks for, or something unknown."""
+        if call.stdin is not None:
+            home = self.place.home
+            return [Word(re.sub(r"^~(?=/|$)", home, part)) for part in call.stdin.split()] or [Word("", True)]
+        if before and before[-1].words and _base(before[-1].words[0].text) == "find":
+            return _found_by([word.text for word in before[-1].words[1:]])
+        return [Word("$(stdin)", True)]
+
+    def _shell(self, call: Invocation) -> None:
+        index = next((i for i, t in enumerate(call.texts) if re.fullmatch(r"-\w*c\w*", t)), -1)
+        if index >= 0:
+            if set(call.under) & programs.FEEDERS:
+                self.found(ask("run.feeder", "hands a command line to a shell by a detour"))
+            self._code_or_ask(call.args[index + 1 : index + 2], "run.shell")
+            return
+        script = next((word for word in call.args if not word.text.startswith("-")), None)
+        if script is not None and not call.has("-s"):
+            if script.process:
+                self._from_elsewhere(script.scripts, "runs what another command prints")
+            return
+        self._piped_code(call, is_shell=True)
+
+    def _piped_code(self, call: Invocation, is_shell: bool) -> None:
+        if call.stdin is not None:
+            if _HIDING & set(call.before) and re.search(r"\b(?:rm|dd|mkfs|shred)\b", call.stdin):
+                self.found(block("run.hidden", "hides from the reader that it destroys files"))
+            if is_shell:
+                self.text(call.stdin)
+            else:
+                self.found(*seen.of_code(call.stdin))
+        elif set(call.before) & programs.FETCHERS:
+            self.found(ask("code.piped", "runs what it fetches from the network"))
+        elif call.before and not set(call.before) <= {"cat"}:
+            self.made.opaque = True
+            self.found(ask("run.piped", "runs whatever another command prints"))
+
+    def _code_or_ask(self, words: Sequence[Word], rule: str) -> None:
+        """A command line given as words; when part of it is unknown, a question."""
+        scripts = tuple(script for word in words for script in word.scripts)
+        unknown = any(word.dynamic and word.scripts for word in words)
+        if unknown:
+            self.made.opaque = True
+            if all(re.fullmatch(r"\$\(.*\)", word.text, re.DOTALL) for word in words if word.dynamic):
+                self._from_elsewhere(scripts, "runs text that is only known when it runs", rule)
+                return
+        self.text(" ".join(word.text for word in words))
+
+    def _from_elsewhere(self, scripts: Sequence[Script], why: str, rule: str = "run.printed") -> None:
+        names = {name for script in scripts for name in _programs(script)}
+        if names & programs.FETCHERS:
+            self.found(ask("code.piped", "runs what it fetches from the network"))
+        else:
+            self.found(ask(rule, why))
+
+    def _sourced(self, call: Invocation) -> None:
+        scripts = [script for word in call.args if word.process for script in word.scripts]
+        if scripts:
+            self._from_elsewhere(scripts, "runs what another command prints")
+
+    def _find(self, call: Invocation) -> None:
+        texts = call.texts
+        if "-delete" in texts:
+            words = _found_by(list(texts))
+            deletes = Invocation("rm", (Word("-r"), *words), texts=("-r", *(word.text for word in words)))
+            self.made.writes = True
+            self.found(*seen.dangers(deletes, self.place))
+        for index, text in enumerate(texts):
+            if re.fullmatch(r"-exec(dir)?|-ok(dir)?|-x|-X|--exec|--exec-batch", text):
+                ends = [i for i in range(index, len(texts)) if texts[i] in (";", "+")] or [len(texts)]
+                inner = list(call.args[index + 1 : ends[0]])
+                filled = [
+                    w for word in inner for w in (_found_by(list(texts)) if word.text == "{}" else [word])
+                ]
+                if filled:
+                    self._invoke(filled, [], None, (*call.under, "find"))
+
+    def _remote(self, call: Invocation) -> None:
+        """A command line for another shell: after `-c`, or after the host."""
+        if call.name == "ssh":
+            words = call.args
+            index = 0
+            while index < len(words) and words[index].text.startswith("-"):
+                index += 2 if re.fullmatch(r"-\w*[bcDEeFIiJLlmOopQRSWw]", words[index].text) else 1
+            rest = words[index + 1 :]
+        else:
+            at = next(
+                (i for i, text in enumerate(call.texts) if text in ("-c", "--command")), len(call.texts)
+            )
+            rest = call.args[at + 1 : at + 2]
+        if rest:
+            self.made.writes = True
+            self.text(" ".join(word.text for word in rest))
+
+    def _interpreter(self, call: Invocation, options: tuple[str, ...]) -> None:
+        for index, text in enumerate(call.texts):
+            flag = next(
+                (o for o in options if text == o or (len(o) == 2 and re.fullmatch(rf"-\w*{o[1]}", text))), ""
+            )
+            if flag and index + 1 < len(call.args):
+                code = call.args[index + 1]
+                if code.dynamic and code.scripts:
+                    self._from_elsewhere(code.scripts, "runs code that is only known when it runs")
+                self.found(*seen.of_code(code.text))
+                return
+        if not [text for text in call.positionals if text != "-"] and "-m" not in call.texts:
+            self._piped_code(call, is_shell=False)
+
+
+def _base(text: str) -> str:
+    return text.rstrip("/").rsplit("/", 1)[-1]
+
+
+def _interpreter(name: str) -> str:
+    """The interpreter a name stands for, `python3.11` being python; "" for none."""
+    plain = _VERSION.sub("", name)
+    return plain if plain in programs.INTERPRETERS else ""
+
+
+def _programs(script: Script) -> Iterator[str]:
+    for pipeline in script.pipelines:
+        for simple in pipeline:
+            if simple.words:
+                yield _base(simple.words[0].text)
+            for word in simple.words:
+                for inner in word.scripts:
+                    yield from _programs(inner)
+
+
+def _found_by(texts: list[str]) -> list[Word]:
+    """What a find would list, as patterns below its folders."""
+    roots: list[str] = []
+    for text in texts:
+        if text.startswith("-") or text in ("(", "!", "\\("):
+            break
+        roots.append(text)
+    names = [b for a, b in pairwise(texts) if a in ("-name", "-iname", "-path", "-wholename")]
+    return [
+        Word(f"{root.rstrip('/')}/{name}", globbed=True) for root in roots or ["."] for name in names or ["*"]
+    ]
+
+
+# What only reads
+
+_PATTERN_FIRST = words(
+    """
+    grep egrep fgrep zgrep rg awk sed jq yq ag ack fd
+    """
+)
+_LOOKS_AROUND = words(
+    """
+    ls find fd rg tree du git ag ack grep stat file wc
+    """
+)
+
+
+def _changes_nothing(call: Invocation) -> bool:
+    if call.name == "git":
+        sub = next(iter(call.positionals), "")
+        return sub in programs.GIT_READS and not call.has(*programs.GIT_NOT_READING)
+    if call.name in ("cd", "command", "env", "nice", "time", "timeout", "nohup", "xargs", "builtin"):
+        return True  # what they run is a call of its own
+    if call.name in ("sh", "bash") and call.has("-c"):
+        return True
+    if call.name not in programs.READERS and call.name not in programs.PURE:
+        return False
+    return not call.has(*programs.NOT_READING.get(call.name, ()))
+
+
+def _read_paths(call: Invocation, place: Place, piped: bool) -> Iterator[str]:
+    """The paths a reading program names, or the folder it stands in when it names none."""
+    if call.name in programs.PURE or call.name in ("cd", "xargs"):
+        return
+    words = [word for word in call.args if not word.text.startswith("-")]
+    words = words[1:] if call.name in _PATTERN_FIRST else words
+    if (
+        call.name == "git"
+        or any(word.dynamic for word in words)
+        or "xargs" in call.under
+        or (not words and (not piped or call.name in _LOOKS_AROUND))
+    ):
+        yield place.cwd
+    for word in words:
+        plain = re.split(r"[*?\[]", word.text)[0] if word.globbed else word.text
+        yield place.resolve(posixpath.dirname(plain) if word.globbed else plain)

@@ -1,0 +1,193 @@
+"""PolicyGate: what the policy says of an action, and the question to a person where it does not know."""
+
+import re
+from collections.abc import Callable, Sequence
+from fnmatch import fnmatchcase
+from functools import lru_cache
+from glob import escape
+from os.path import realpath
+from typing import Literal
+
+from hermes.core.effects import ANYTHING, Effects, Footprint
+from hermes.core.errors import Denied
+from hermes.core.gate import Action, Verdict
+from hermes.core.ids import QuestionId, SessionId
+from hermes.core.messages import JSON, ToolCall
+from hermes.core.questions import ALWAYS, APPROVAL_CHOICES, DENY, ONCE, SESSION, Question
+from hermes.core.tools import ToolContext
+from hermes.lib.ids import fresh
+from hermes.safety import paths
+from hermes.safety.commands import Analysis, analyse
+from hermes.safety.paths import Place
+
+Mode = Literal["manual", "smart", "off"]
+
+ALLOWED = Verdict("allow")
+
+
+class PolicyGate:
+    """The gate of one agent: tables, the user's own rules, and what was answered before.
+
+    `mode` off turns questions into a yes; what is blocked stays blocked. `deny` and `allow` are patterns
+    of commands (`sudo *`); deny goes before everything. `home`, `workspace` and `state` (the agent's own
+    home) are absolute. `remember` keeps a rule that was answered "always".
+    """
+
+    def __init__(
+        self,
+        mode: Mode = "manual",
+        *,
+        home: str,
+        workspace: str,
+        state: str,
+        deny: Sequence[str] = (),
+        allow: Sequence[str] = (),
+        remember: Callable[[str], None] | None = None,
+    ) -> None:
+        self._mode: Mode = mode
+        self._deny = tuple(deny)
+        self._allow = list(allow)
+        self._remember = remember
+        self._place = Place(home, workspace, workspace, state)
+        self._said_yes: set[tuple[SessionId, str, str, str]] = set()
+        self._analyse = lru_cache(maxsize=256)(self._analysed)
+
+    def footprint(self, effects: Effects, call: ToolCall, cwd: str) -> Footprint:
+        if effects.executes:
+            return self._command_footprint(call, effects, cwd)
+        place = self._place.at(cwd)
+        return Footprint(
+            _resolved(effects.reads, call, place), _resolved(effects.writes, call, place), effects.outward
+        )
+
+    def judge(self, action: Action) -> Verdict:
+        if action.kind == "run":
+            return self._judge_command(action)
+        if action.kind == "connect":
+            return ALLOWED
+        return self._judge_path(action)
+
+    async def admit(self, action: Action, ctx: ToolContext) -> None:
+        verdict = self.judge(action)
+        if verdict.decision == "allow":
+            return
+        shown = visible(action.what)
+        if verdict.decision == "block":
+            raise Denied(f"{shown}\nThis is never run: {verdict.why} ({verdict.rule}).")
+        key = (ctx.session, action.kind, action.what, action.cwd)
+        if key in self._said_yes:
+            return
+        answer = await ctx.ask(
+            Question(QuestionId(fresh("ask")), "approval", shown, verdict.why, APPROVAL_CHOICES)
+        )
+        if answer is None:
+            raise Denied(
+                f"{shown}\nThis needs a person's yes, and nobody is there: {verdict.why} ({verdict.rule}).",
+                nobody=True,
+            )
+        self._answered(answer.text.strip().lower(), action, key, verdict)
+
+    def _answered(
+        self, said: str, action: Action, key: tuple[SessionId, str, str, str], verdict: Verdict
+    ) -> None:
+        if said == ONCE:
+            return
+        if said == SESSION:
+            self._said_yes.add(key)
+            return
+        if said == ALWAYS:
+            self._said_yes.add(key)
+            if action.kind == "run":
+                rule = escape(action.what)
+                self._allow.append(rule)
+                if self._remember is not None:
+                    self._remember(rule)
+            return
+        reason = "" if said == DENY else f" They said: {said[:500]}"
+        raise Denied(f"A person said no to this: {visible(action.what)} ({verdict.rule}).{reason}")
+
+    # The policy
+
+    def _judge_command(self, action: Action) -> Verdict:
+        analysis = self._analyse(action.what, action.cwd or self._place.cwd)
+        worst = analysis.worst
+        if worst is not None and worst.level == "block":
+            return Verdict("block", worst.rule, f"It {worst.why}")
+        if self._deny and (refused := self._refused(action.what, analysis)):
+            return refused
+        if worst is None or self._mode == "off" or self._allowed(action.what, analysis):
+            return ALLOWED
+        return Verdict("ask", worst.rule, f"It {worst.why}")
+
+    def _refused(self, command: str, analysis: Analysis) -> Verdict | None:
+        lines = [command.strip(), *(call.line for call in analysis.calls)]
+        for rule in self._deny:
+            if any(fnmatchcase(line, rule) or fnmatchcase(f"{line} ", rule) for line in lines):
+                return Verdict("block", "deny", f"Your rule `{rule}` forbids it")
+        if analysis.opaque:
+            return Verdict("ask", "deny.unknown", "It cannot be told whether one of your rules forbids it")
+        return None
+
+    def _allowed(self, command: str, analysis: Analysis) -> bool:
+        """True for a command under a rule; a pattern speaks for a single program only."""
+        if any(escape(command) == rule or command == rule for rule in self._allow):
+            return True
+        if len(analysis.calls) != 1 or analysis.opaque or re.search(r"[;&|<>`\n]|\$\(", command):
+            return False
+        return any(fnmatchcase(analysis.calls[0].line, rule) for rule in self._allow)
+
+    def _judge_path(self, action: Action) -> Verdict:
+        place = self._place.at(action.cwd) if action.cwd else self._place
+        path = place.resolve(action.what)
+        if action.kind == "write" and paths.is_disk(path):
+            return Verdict("block", "disk.write", f"It writes over the disk {path}")
+        if self._mode == "off":
+            return ALLOWED
+        touchy = paths.is_secret if action.kind == "read" else paths.is_protected
+        if touchy(path, place) or touchy(realpath(path), place):
+            kind, why = (
+                ("secret.read", "It may hold secrets")
+                if action.kind == "read"
+                else (
+                    "write.protected",
+                    "It changes how this machine or the agent behaves, or may hold secrets",
+                )
+            )
+            return Verdict("ask", kind, why)
+        return ALLOWED
+
+    # What a call touches
+
+    def _command_footprint(self, call: ToolCall, effects: Effects, cwd: str) -> Footprint:
+        command = call.arguments.get(effects.executes)
+        if not isinstance(command, str):
+            return ANYTHING
+        folder = call.arguments.get("workdir")
+        place = self._place.at(cwd)
+        analysis = self._analyse(command, place.resolve(folder) if isinstance(folder, str) else cwd)
+        if not analysis.only_reads:
+            return ANYTHING
+        return Footprint(reads=tuple(sorted(realpath(path) for path in analysis.reads)))
+
+    def _analysed(self, command: str, cwd: str) -> Analysis:
+        return analyse(command, self._place.at(cwd))
+
+
+def _resolved(names: Sequence[str], call: ToolCall, place: Place) -> tuple[str, ...]:
+    """The real paths that these arguments name."""
+    found: list[str] = []
+    for name in names:
+        given: JSON = call.arguments.get(name)
+        values = given if isinstance(given, list) else [given]
+        found += [realpath(place.resolve(value)) for value in values if isinstance(value, str)]
+    return tuple(found)
+
+
+def visible(text: str) -> str:
+    """The text with every character that shows as nothing, or turns writing round, spelled out."""
+    return "".join(c if c in "\n\t" or c.isprintable() else _spelled(c) for c in text)
+
+
+def _spelled(char: str) -> str:
+    code = ord(char)
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
