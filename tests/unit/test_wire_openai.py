@@ -40,7 +40,7 @@ def anyio_backend() -> str:
 
 
 async def ask(paper: PaperHttp, request: Request | None = None, **options: Any) -> list[Delta]:
-    model = WIRE.open(Endpoint("acme", "http://host/v1/", "key-1", options=options), INFO, paper)
+    model = WIRE.open(Endpoint("acme", "http://host/v1/", "key-123456", options=options), INFO, paper)
     return [delta async for delta in model.stream(request or Request(("sys",), (user("hi"),), TOOLS))]
 
 
@@ -416,10 +416,11 @@ async def test_refused_requests_are_errors_of_their_kind() -> None:
     assert (busy.value.kind, busy.value.retry_after) == ("rate", 7.0)
     with pytest.raises(Rejected) as wrong:
         await ask(
-            PaperHttp(b'{"error":{"message":"bad key key-1"}}', 401, "application/json"), key_env="ACME_KEY"
+            PaperHttp(b'{"error":{"message":"bad key key-123456"}}', 401, "application/json"),
+            key_env="ACME_KEY",
         )
     assert wrong.value.kind == "auth"
-    assert "key-1" not in str(wrong.value)
+    assert "key-123456" not in str(wrong.value)
     assert "ACME_KEY" in str(wrong.value)
 
 
@@ -438,7 +439,7 @@ async def test_options_shape_the_request() -> None:
     await ask(paper, request)
     body = sent(paper)
     assert paper.requests[-1].url == "http://host/v1/chat/completions"
-    assert paper.requests[-1].headers["Authorization"] == "Bearer key-1"
+    assert paper.requests[-1].headers["Authorization"] == "Bearer key-123456"
     assert body["messages"][0] == {"role": "system", "content": "a\n\nb"}
     assert (body["max_tokens"], body["temperature"]) == (9, 0.5)
     assert body["stream_options"] == {"include_usage": True}
@@ -460,7 +461,7 @@ async def test_options_shape_the_request() -> None:
     )
     body = sent(paper)
     assert paper.requests[-1].url == "http://host/v1/chat?api-version=1"
-    assert paper.requests[-1].headers["api-key"] == "key-1"
+    assert paper.requests[-1].headers["api-key"] == "key-123456"
     assert "Authorization" not in paper.requests[-1].headers
     assert body["messages"][0]["role"] == "developer"
     assert body["max_completion_tokens"] == 9

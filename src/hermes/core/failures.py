@@ -153,6 +153,7 @@ RULES = (
 
 ADVICE = {
     "auth": "{where} refused the key{said}. {key}",
+    "no key": "{where} wants a key, and none is set{said}. {key}",
     "billing": "{where} will not answer before the account is paid for{said}. {other}",
     "quota": "The allowance at {where} is used up{said}. {other}",
     "rate": "{where} is asked too often{said}.{wait}",
@@ -279,18 +280,19 @@ def _kind(status: int, words: str) -> str:
 def _sentence(kind: str, status: int, facts: _Facts, where: Where, told: float | None) -> str:
     said = _without(one_line(facts.sentence, 300), where).rstrip(". ")
     code = f" ({status})" if status else ""
-    return ADVICE[kind].format(
+    advice = "no key" if kind == "auth" and not where.secret else kind
+    return ADVICE[advice].format(
         where=where,
         model=where.model or "the model",
         said=f"{code}: {said}" if said else code,
-        key=f"Set the right one: `hermes config set {where.key_name or 'model.api_key'} ...`.",
+        key=f"Set it: `hermes config set {where.key_name or 'model.api_key'} ...`.",
         other=_OTHER,
         wait=f" It asks to wait {told:g} s." if told else "",
     )
 
 
 def _without(text: str, where: Where) -> str:
-    if where.secret:
+    if len(where.secret) >= 6:  # a shorter one is no secret, and any word may contain it
         text = text.replace(where.secret, "***")
     return _MASK.sub("***", text)
 

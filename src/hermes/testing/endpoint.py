@@ -8,6 +8,8 @@ The path of a request decides its wire, its body whether the answer is streamed.
 
 import asyncio
 import json
+import socket
+import struct
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import TracebackType
@@ -219,6 +221,9 @@ class _Line:
                 await noise()
 
     def reset(self) -> bool:
+        """Hang up without a word: the client sees a reset, not an end."""
+        linger = struct.pack("ii", 1, 0)
+        self._writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
         self._writer.transport.abort()
         return False
 
@@ -401,10 +406,13 @@ _REFUSALS: dict[str, tuple[int, str, str, str]] = {
 PAGE = b"<!DOCTYPE html><html><head><title>502 Bad Gateway</title></head><body>nginx</body></html>"
 
 
-def refusal(fault: str, wire: str) -> tuple[int, dict[str, Any]]:
-    """Status and body with which the vendor of a wire refuses."""
+def refusal(fault: str, asked: Asked) -> tuple[int, dict[str, Any]]:
+    """Status and body with which the vendor of a wire refuses. Some repeat the key they refuse."""
     status, words, kind, message = _REFUSALS[fault]
-    if wire == "anthropic":
+    if fault == "auth":
+        words += f": {asked.headers.get('authorization', '').removeprefix('Bearer ')}"
+        message += f": {asked.headers.get('x-api-key', '')}"
+    if asked.wire == "anthropic":
         status = 529 if fault == "overloaded" else status
         return status, {"type": "error", "error": {"type": kind, "message": message}}
     code = {"context": "context_length_exceeded", "auth": "invalid_api_key", "missing": "model_not_found"}
@@ -445,7 +453,7 @@ async def _fail_at_once(fault: str, asked: Asked, line: _Line) -> bool:
         case "empty":
             return await line.whole(200, b"", kind)
         case _:
-            status, body = refusal(fault, asked.wire)
+            status, body = refusal(fault, asked)
             extra = {"retry_after": "0"} if fault == "rate" else {}
             return await line.whole(status, encode(body), **extra)
 
@@ -477,9 +485,7 @@ async def _fail_streaming(fails: Fails, asked: Asked, line: _Line) -> bool:
         case "empty":
             pass  # the stream ends as streams do, the answer does not
         case fault:
-            await line.chunk(
-                _event(refusal(fault, asked.wire)[1], "error" if asked.wire == "anthropic" else "")
-            )
+            await line.chunk(_event(refusal(fault, asked)[1], "error" if asked.wire == "anthropic" else ""))
     await line.send(b"0\r\n\r\n")
     return True
 
@@ -487,7 +493,7 @@ async def _fail_streaming(fails: Fails, asked: Asked, line: _Line) -> bool:
 async def _fail_plain(fails: Fails, asked: Asked, line: _Line) -> bool:
     """The status is 200, and then."""
     if fails.fault in _REFUSALS:
-        return await line.whole(200, encode(refusal(fails.fault, asked.wire)[1]))
+        return await line.whole(200, encode(refusal(fails.fault, asked)[1]))
     body = whole(fails.answer, asked)
     words = fails.answer.text if fails.at == "text" else "once and only once"
     cut = body.index(words[: len(words) // 2].encode()) + len(words) // 2
