@@ -3,10 +3,11 @@
 import posixpath
 import re
 import shlex
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import Annotated, Literal
+from typing import Annotated, Literal, cast
 
 from msgspec import Meta
 
@@ -133,15 +134,16 @@ async def _files(sandbox: Sandbox, asked: _Asked) -> ToolOutput:
     found: list[Entry] = []
     count = 0
     wanted = _name_test(asked)
-    async for entry in sandbox.walk(asked.top):
-        count += 1
-        if count > MOST_NAMES:
-            asked.notes.append(
-                f"only the first {MOST_NAMES:,} files were looked at; search in a folder below"
-            )
-            break
-        if wanted(entry.path):
-            found.append(entry)
+    async with _walked(sandbox, asked) as entries:
+        async for entry in entries:
+            count += 1
+            if count > MOST_NAMES:
+                asked.notes.append(
+                    f"only the first {MOST_NAMES:,} files were looked at; search in a folder below"
+                )
+                break
+            if wanted(entry.path):
+                found.append(entry)
     found.sort(key=lambda entry: (-entry.modified, entry.path))
     page = found[asked.first : asked.first + asked.limit]
     said = f"{len(found):,} file{'s' * (len(found) != 1)}"
@@ -149,6 +151,11 @@ async def _files(sandbox: Sandbox, asked: _Asked) -> ToolOutput:
         said = f"no file among {count:,} has a name like {asked.pattern!r}"
     text = [asked.shown(entry.path) for entry in page]
     return _output(asked, text, said, len(found), len(found) > asked.first + asked.limit)
+
+
+def _walked(sandbox: Sandbox, asked: _Asked) -> aclosing[AsyncGenerator[Entry, None]]:
+    """The files below the top; whoever stops early has it closed at once, not some time later."""
+    return aclosing(cast("AsyncGenerator[Entry, None]", sandbox.walk(asked.top)))
 
 
 def _name_test(asked: _Asked) -> Callable[[str], bool]:
@@ -222,20 +229,20 @@ def _parsed(output: str, asked: _Asked) -> Iterator[_Row]:
 async def _own(sandbox: Sandbox, asked: _Asked) -> list[_Row]:
     wanted = _compiled(asked.pattern)
     rows: list[_Row] = []
-    hits = passed = 0
-    async for path, lines in _texts(sandbox, asked):
-        found = [number for number, line in enumerate(lines) if wanted.search(line[:LONGEST_LINE])]
-        if not found:
-            continue
-        if asked.mode == "content":
-            rows += _around(path, lines, found[: asked.enough - hits], asked.context)
-            hits += len(found)
-        else:
-            rows.append(_Row(path, len(found) if asked.mode == "count" else 0, ""))
-            hits += 1
-        passed += 1
-        if hits >= asked.enough:
-            break
+    hits = 0
+    async with aclosing(_texts(sandbox, asked)) as texts:
+        async for path, lines in texts:
+            found = [number for number, line in enumerate(lines) if wanted.search(line[:LONGEST_LINE])]
+            if not found:
+                continue
+            if asked.mode == "content":
+                rows += _around(path, lines, found[: asked.enough - hits], asked.context)
+                hits += len(found)
+            else:
+                rows.append(_Row(path, len(found) if asked.mode == "count" else 0, ""))
+                hits += 1
+            if hits >= asked.enough:
+                break
     return rows
 
 
@@ -259,27 +266,34 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     return wanted
 
 
-async def _texts(sandbox: Sandbox, asked: _Asked) -> AsyncIterator[tuple[str, list[str]]]:
+async def _texts(sandbox: Sandbox, asked: _Asked) -> AsyncGenerator[tuple[str, list[str]], None]:
     """The text files below the top, in the order of their paths."""
     count = large = 0
-    async for entry in sandbox.walk(asked.top):
-        if not _fits_glob(asked, entry.path) or not asked.allowed(entry.path):
-            continue
-        if entry.size > LONGEST_FILE:
-            large += 1
-            continue
-        count += 1
-        if count > MOST_FILES:
-            asked.notes.append(f"only the first {MOST_FILES:,} files were searched; search in a folder below")
-            break
-        try:
-            content = await sandbox.read(entry.path)
-        except (OSError, Denied, ToolError):
-            continue
-        if not textfile.binary(content):
-            yield entry.path, textfile.lines(textfile.decode(content).text)
+    async with _walked(sandbox, asked) as entries:
+        async for entry in entries:
+            if not _fits_glob(asked, entry.path) or not asked.allowed(entry.path):
+                continue
+            if entry.size > LONGEST_FILE:
+                large += 1
+                continue
+            count += 1
+            if count > MOST_FILES:
+                asked.notes.append(
+                    f"only the first {MOST_FILES:,} files were searched; search in a folder below"
+                )
+                break
+            if lines := await _lines_of(sandbox, entry.path):
+                yield entry.path, lines
     if large:
-        asked.notes.append(f"{large} files of more than {LONGEST_FILE // 1_000_000} MB were passed over")
+        asked.notes.append(f"passed over, as larger than {LONGEST_FILE // 1_000_000} MB: {large} files")
+
+
+async def _lines_of(sandbox: Sandbox, path: str) -> list[str]:
+    try:
+        content = await sandbox.read(path)
+    except (OSError, Denied, ToolError):
+        return []
+    return [] if textfile.binary(content) else textfile.lines(textfile.decode(content).text)
 
 
 def _around(path: str, lines: list[str], found: list[int], context: int) -> Iterator[_Row]:
@@ -338,7 +352,7 @@ def _output(asked: _Asked, text: list[str], said: str, count: int, more: bool) -
         said += f"; shown from {asked.first + 1}"
     if more:
         said += f"; read on with offset={asked.first + asked.limit}"
-    if not text and count == 0 and asked.first:
+    if not text and count and asked.first:
         said += f"; there is nothing from offset={asked.first} on"
     notes = "".join(f"\n[{note}]" for note in asked.notes)
     return ToolOutput("\n".join([*text, f"[{said}]"]) + notes, {"count": count, "more": more})
