@@ -28,7 +28,7 @@ def put(text: str, path: Path, value: Any, name: str = "config.yaml") -> str:
     document = read(text, name)
     expected = copy.deepcopy(document.data)
     _set(expected, path, value)
-    if path in document.entries and _bare(expected) == _bare(document.data):
+    if path in document.entries and _same(_at(document.data, path), value):
         return text
     return _proved(_put(document, path, value), expected, path, name)
 
@@ -49,7 +49,7 @@ def drop(text: str, path: Path, name: str = "config.yaml") -> str:
 
 def _proved(text: str, expected: Any, path: Path, name: str) -> str:
     try:
-        if _bare(read(text, name).data) == _bare(expected):
+        if _typed(read(text, name).data) == _typed(expected):
             return text
     except ConfigError:
         pass  # told below: the person's text is fine, our change of it is not
@@ -59,15 +59,27 @@ def _proved(text: str, expected: Any, path: Path, name: str) -> str:
     )
 
 
-def _bare(value: Any) -> Any:
-    """Without what has no value, so that an emptied section equals a missing one."""
-    if isinstance(value, dict):
-        inner = {key: _bare(item) for key, item in value.items()}
-        return {key: item for key, item in inner.items() if item is not None and item != {}}
-    if isinstance(value, list):
-        return [_bare(item) for item in value] or None
-    # 1 == True and 1 == 1.0: as values of settings they are different things
-    return value if value is None or isinstance(value, str) else (type(value).__name__, value)
+def _typed(value: Any) -> Any:
+    """The value for comparing: 1, 1.0 and true differ, and what is empty equals what is not set."""
+    match value:
+        case dict():
+            return {key: _typed(item) for key, item in value.items() if item not in (None, {}, [])}
+        case list():
+            return [_typed(item) for item in value]
+        case bool() | int() | float():
+            return (type(value).__name__, value)
+        case _:
+            return value
+
+
+def _same(one: Any, other: Any) -> bool:
+    return (one in (None, {}, [])) == (other in (None, {}, [])) and _typed([one]) == _typed([other])
+
+
+def _at(data: Any, path: Path) -> Any:
+    for part in path:
+        data = data[int(part)] if isinstance(data, list) else data[part]
+    return data
 
 
 def _set(data: Any, path: Path, value: Any) -> None:
