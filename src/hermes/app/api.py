@@ -295,14 +295,15 @@ def _loop_is_running() -> bool:
 
 
 _BACKGROUND = _Background()
-_Key = tuple[Path | None, str, tuple[tuple[str, Any], ...]]
+_Key = tuple[Path, tuple[tuple[str, Any], ...]]
 _HOUSES: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[_Key, House]] = WeakKeyDictionary()
 
 
 def _house(home: Path | None, profile: str, flags: Mapping[str, Any]) -> House:
-    """One house per event loop and configuration: its connections belong to the loop."""
+    """One house per event loop, home and flags: its connections belong to the loop."""
+    config = load(home, profile, flags=flags)
     houses = _HOUSES.setdefault(asyncio.get_running_loop(), {})
-    key = (home, profile, tuple(sorted(flags.items())))
+    key = (config.home, tuple(sorted(flags.items())))
     if key not in houses:
-        houses[key] = build(load(home, profile, flags=flags))
+        houses[key] = build(config)
     return houses[key]

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from importlib import import_module
 from pathlib import Path
 
 import hermes.commands
@@ -160,7 +161,15 @@ class House:
 
     def _agent(self, choice: Choice, session: Session, extra: Sequence[Tool]) -> Agent:
         settings = self.config.settings
-        gate = self.services.use(Gate)
+        gate = PolicyGate(
+            settings.approvals.mode,
+            home=str(Path.home()),
+            workspace=session.cwd,
+            state=str(self.config.home),
+            deny=settings.approvals.deny,
+            allow=settings.command_allowlist,
+            remember=self._allow_always,
+        )
         place = LocalSandbox(
             session.cwd,
             self.config.env,
@@ -168,8 +177,10 @@ class House:
             passthrough=settings.terminal.env_passthrough,
             supervisor=self.supervisor,
         )
-        services = self.services.plus(Sandbox, GuardedSandbox(place, gate)).plus(
-            Spill, FileSpill(self.config.home / "cache" / "results" / session.id)
+        services = (
+            self.services.plus(Gate, gate)
+            .plus(Sandbox, GuardedSandbox(place, gate))
+            .plus(Spill, FileSpill(self.config.home / "cache" / "results" / session.id))
         )
         limit = settings.agent
         return Agent(
@@ -178,6 +189,13 @@ class House:
             Budget(steps=limit.max_turns or None),
             Patience(attempts=limit.api_max_retries + 1),
         )
+
+    def _allow_always(self, rule: str) -> None:
+        """Keep a command pattern that a person answered "always"."""
+        edit = import_module("hermes.config.edit")  # rare, and not on the way to the first answer
+        key = ("command_allowlist",)
+        rules = [*(edit.stored(self.config.at, key) or ()), rule]
+        edit.put(self.config.at, {key: rules})
 
     def _facts(self, choice: Choice) -> Callable[[], Sequence[str]]:
         def facts() -> Sequence[str]:
@@ -218,11 +236,5 @@ def build(config: Config, clock: Clock | None = None) -> House:
     settings = config.settings
     store = open_home_store(config, clock)
     http = HttpxClient()
-    gate = PolicyGate(
-        settings.approvals.mode,
-        deny=settings.approvals.deny,
-        allow=settings.command_allowlist,
-        home=str(config.home),
-    )
-    services = Services({Store: store, Http: http, Gate: gate, Seen: Seen()})
+    services = Services({Store: store, Http: http, Seen: Seen()})
     return House(config, clock, store, http, tuple(values(hermes.tools, Tool)), services=services)
