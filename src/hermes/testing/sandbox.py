@@ -83,8 +83,11 @@ class FolderSandbox:
         return _list(self.resolve(path))
 
     async def walk(self, path: str) -> AsyncIterator[Entry]:
-        """All files but those in .git; .gitignore is not looked at."""
-        for folder, folders, files in os.walk(self.resolve(path)):
+        """All files but those in .git, a file itself; .gitignore is not looked at."""
+        top = Path(self.resolve(path))
+        if _is_file(top):
+            yield _entry(top)
+        for folder, folders, files in os.walk(top):
             folders[:] = sorted(name for name in folders if name != ".git")
             for name in sorted(files):
                 yield _entry(Path(folder, name))
@@ -98,6 +101,10 @@ def tool_context(root: Path, session: str = "s1") -> ToolContext:
 
 def _read(path: str) -> bytes:
     return Path(path).read_bytes()
+
+
+def _is_file(path: Path) -> bool:
+    return path.is_file()
 
 
 def _list(path: str) -> list[Entry]:

@@ -18,6 +18,7 @@ from hermes.core.sandbox import Entry, Sandbox
 from hermes.core.tools import ToolContext, ToolOutput
 from hermes.lib import textfile
 from hermes.lib.pathmatch import matches, wild
+from hermes.lib.text import clean
 from hermes.sdk import tool
 
 WIDTH = 300
@@ -88,7 +89,7 @@ async def search_files(  # noqa: PLR0913 - the parameters people know
     except OSError as error:
         raise ToolError(f"{path} cannot be searched: {error.strerror or error}.") from error
     asked = _Asked(
-        pattern,
+        clean(pattern),
         top,
         file_glob,
         output_mode,
