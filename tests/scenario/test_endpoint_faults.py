@@ -1,11 +1,13 @@
 """An endpoint fails in every way, at every moment, over both wires: no turn hangs, no tool runs twice.
 
-14 faults x 3 positions x streamed or plain x 2 wires, each a whole turn against a real server. The
-faults of one wire and manner run at the same time, so that their waiting costs no more than one's.
+14 faults x 3 positions x streamed or plain x 2 wires, in the first request of a turn or in the one
+after its tool has run: each is a whole turn against a real server, and the next one. The faults of
+one wire and manner run at the same time, so that their waiting costs no more than one's.
 """
 
 import time
 from dataclasses import dataclass, field
+from itertools import product
 
 import anyio
 import pytest
@@ -28,7 +30,17 @@ from hermes.providers import anthropic, openai_chat
 from hermes.safety.http import HttpxClient
 from hermes.sdk import tool
 from hermes.testing.clock import StillClock
-from hermes.testing.endpoint import FAULTS, HEALTHY, POSITIONS, Fails, Fault, ModelServer, Position, Says
+from hermes.testing.endpoint import (
+    FAULTS,
+    HEALTHY,
+    POSITIONS,
+    Answer,
+    Fails,
+    Fault,
+    ModelServer,
+    Position,
+    Says,
+)
 from hermes.testing.wire_rules import complaints
 
 pytestmark = pytest.mark.anyio
@@ -46,22 +58,28 @@ def anyio_backend() -> str:
 
 @dataclass
 class Case:
-    """A conversation with an endpoint that fails once; `ran` counts the tool's runs."""
+    """A conversation with an endpoint that fails once; `ran` counts the tool's runs.
+
+    `acted`: it fails when the tool has already run.
+    """
 
     wire: str
     stream: bool
     fault: Fault
     at: Position
+    acted: bool
     ran: int = 0
     seconds: float = 0.0
     log: Log = field(default_factory=Log)
     server: ModelServer = field(init=False)
 
     def __post_init__(self) -> None:
-        script = [Fails(self.fault, self.at), HEALTHY, Says("Marked."), Says("Still here.")]
+        script: list[Answer] = [HEALTHY, Says("Marked.")]
+        place = 1 if self.acted else 0
         if self.fault in REFUSED:
-            script.pop(1)
-            script.pop(1)
+            script = script[:place]
+        script.insert(place, Fails(self.fault, self.at))
+        script.append(Says("Still here."))
         self.server = ModelServer(script)
 
     async def play(self, http: Http, clock: Clock) -> tuple[list[Event], list[Event]]:
@@ -93,11 +111,11 @@ class Case:
         refused = self.fault in REFUSED
         if self.seconds > IDLE + 5:
             wrong.append(f"it took {self.seconds:.1f} s")
-        if self.ran != (0 if refused else 1):
+        if self.ran != (0 if refused and not self.acted else 1):
             wrong.append(f"the tool ran {self.ran} times")
         if end.stop is not (Stop.FAILED if refused else Stop.DONE):
             wrong.append(f"the turn ended {end.stop}: {end.error}")
-        if refused and len(self.server.asked) != 2:
+        if refused and len(self.server.asked) != 2 + self.acted:
             wrong.append(f"asked {len(self.server.asked)} times for what is refused")
         if refused and not clear(end.error):
             wrong.append(f"unclear: {end.error}")
@@ -131,17 +149,17 @@ async def turn(talk: Conversation, text: str) -> list[Event]:
 @pytest.mark.parametrize("wire", WIRES)
 async def test_every_fault_at_every_position(wire: str, stream: bool) -> None:
     http, clock = HttpxClient(), StillClock()
-    cases = [Case(wire, stream, fault, at) for fault in FAULTS for at in POSITIONS]
+    cases = [Case(wire, stream, *case) for case in product(FAULTS, POSITIONS, (False, True))]
     wrong: dict[str, list[str]] = {}
 
     async def one(case: Case) -> None:
         if faults := case.judge(*await case.play(http, clock)):
-            wrong[f"{case.fault} at {case.at}"] = faults
+            wrong[f"{case.fault} at {case.at}, acted: {case.acted}"] = faults
 
     with anyio.fail_after(60):
         async with anyio.create_task_group() as tasks:
             for case in cases:
                 tasks.start_soon(one, case)
     await http.aclose()
-    assert len(cases) == 42
+    assert len(cases) == 84
     assert wrong == {}

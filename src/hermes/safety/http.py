@@ -147,4 +147,6 @@ def _host(url: str) -> str:
 def _reason(error: Exception) -> str:
     if isinstance(error, httpx2.LocalProtocolError):
         return "the request is not valid HTTP"  # its text quotes headers, and with them the key
+    if isinstance(error, httpx2.ReadError | httpx2.WriteError) and not str(error):
+        return "the other side reset it"
     return str(error).rstrip(". ") or type(error).__name__
