@@ -2,12 +2,14 @@
 
 import argparse
 import asyncio
+import sys
 from importlib import import_module
 
 from hermes.app.compose import composed
 from hermes.app.opening import session_of
 from hermes.app.ops.oneshot import answer
 from hermes.config.load import Config
+from hermes.shells.cli.look import look_of
 
 SUMMARY = "talk in this terminal, or ask one question with -q"
 
@@ -29,5 +31,6 @@ async def _talk(args: argparse.Namespace, config: Config) -> int:
     if args.query is not None:
         return await answer(args, config, args.query, False)
     shell = import_module("hermes.shells.cli.interactive")  # rich and prompt_toolkit, only when needed
+    look = look_of(config, sys.stdout.encoding or "utf-8")
     async with composed(config) as house:
-        return int(await shell.interactive(house, await session_of(house, args)))
+        return int(await shell.interactive(house, await session_of(house, args), look=look))

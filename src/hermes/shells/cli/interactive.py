@@ -27,7 +27,7 @@ from hermes.shells.cli.screen import Interrupt, Key, Leave, Line, Screen, Typed
 from hermes.shells.cli.view import View
 
 TICK = 0.125
-BUSY = "Ctrl-C stops it, what you type is for its next step"
+BUSY = "Ctrl-C stops, typing steers"
 RECALLED = 2
 """Exchanges shown when a conversation is gone on with."""
 

@@ -5,7 +5,8 @@ from typing import ClassVar
 
 from markdown_it.token import Token
 from rich.console import Console, ConsoleOptions, JustifyMethod, RenderResult
-from rich.markdown import CodeBlock, Heading, Markdown, MarkdownElement
+from rich.markdown import CodeBlock, Heading, ListItem, Markdown, MarkdownElement
+from rich.segment import Segment
 from rich.style import Style
 from rich.syntax import Syntax
 from rich.text import Text
@@ -42,6 +43,20 @@ class _Heading(Heading):
     LEVEL_ALIGN: ClassVar[dict[str, JustifyMethod]] = dict.fromkeys(Heading.LEVEL_ALIGN, "left")
 
 
+class _Item(ListItem):
+    """A numbered item with its full stop."""
+
+    def render_number(
+        self, console: Console, options: ConsoleOptions, number: int, last_number: int
+    ) -> RenderResult:
+        sign = f"{number}.".rjust(len(str(last_number - 1)) + 1) + " "
+        lines = console.render_lines(self.elements, options.update(width=options.max_width - len(sign)))
+        for place, line in enumerate(lines):
+            yield Segment(" " * len(sign) if place else sign, console.get_style("markdown.item.number"))
+            yield from line
+            yield Segment.line()
+
+
 class _Code(CodeBlock):
     """Code as it is: nothing around it, so that it can be copied."""
 
@@ -54,6 +69,7 @@ class _Markdown(Markdown):
     elements: ClassVar[dict[str, type[MarkdownElement]]] = {
         **Markdown.elements,
         "heading_open": _Heading,
+        "list_item_open": _Item,
         "fence": _Code,
         "code_block": _Code,
     }

@@ -192,6 +192,7 @@ class Screen:
             get_line_prefix=lambda number, wrap: "  " if number or wrap else "",
         )
         rows: list[AnyContainer] = [
+            Window(height=1),
             self._painted(lambda: self._above(self.width)),
             ConditionalContainer(line, Condition(lambda: not self.keys_only)),
             search,
@@ -262,7 +263,7 @@ class Screen:
     def _enter(self) -> None:
         """Send the line; a backslash at its end asks for another one."""
         state, text = self.buffer.complete_state, self.buffer.text
-        if state and state.current_completion:
+        if state and state.current_completion and not text.startswith("/"):
             self.buffer.complete_state = None
             return
         if text.endswith("\\") and self.buffer.document.is_cursor_at_the_end:
