@@ -115,7 +115,12 @@ async def _search(args: argparse.Namespace, store: Store) -> int:
 
 def _found(hit: Hit) -> dict[str, str | int]:
     text = _marked(hit.snippet, "", "")
-    place = {"session": hit.session, "title": hit.title, "place": hit.seq, "role": hit.role}
+    place: dict[str, str | int] = {
+        "session": hit.session,
+        "title": hit.title,
+        "place": hit.seq,
+        "role": hit.role,
+    }
     return {**place, "at": stamp(hit.at), "text": text}
 
 
