@@ -233,7 +233,6 @@ async def composed(config: Config, clock: Clock | None = None) -> AsyncIterator[
 def build(config: Config, clock: Clock | None = None) -> House:
     """Wire a house. Nothing is opened, connected or started before it is used."""
     clock = clock or SystemClock()
-    settings = config.settings
     store = open_home_store(config, clock)
     http = HttpxClient()
     services = Services({Store: store, Http: http, Seen: Seen()})
