@@ -137,7 +137,7 @@ class _Reader:
     def __init__(self, document: Document) -> None:
         self.document = document
         self.open: list[int] = []
-        self.left = 100_000  # aliases can make a short text endless
+        self.left = 10_000  # aliases can make a short text endless
 
     def value(self, node: yaml.Node, path: Path) -> Any:
         if isinstance(node, yaml.ScalarNode):
@@ -145,7 +145,7 @@ class _Reader:
         self.left -= 1
         if id(node) in self.open or self.left < 0:
             raise ConfigError(
-                f"{self.document.name}:{node.start_mark.line + 1}: an alias holds itself. {_ADVICE}"
+                f"{self.document.name}:{node.start_mark.line + 1}: its aliases have no end. {_ADVICE}"
             )
         self.open.append(id(node))
         try:

@@ -1,8 +1,10 @@
 """Edits of a home's settings and secrets: checked, one process at a time, whole or not at all."""
 
+import codecs
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -214,17 +216,20 @@ def remember(home: Home, values: Mapping[str, str | None]) -> bool:
         for name, value in values.items():
             after = dotenv.removed(after, name) if value is None else dotenv.assigned(after, name, value)
         if after != before:
-            files.replaced(home.env, _bytes(after), 0o600)
+            files.replaced(home.env, _bytes(home.env, after), 0o600)
         return after != before
 
 
-def _bytes(text: str) -> bytes:
+def _bytes(path: Path, text: str) -> bytes:
+    """The text as the file's content, with the byte order mark the file has now, if it has one."""
     try:
-        return text.encode("utf-8")
+        content = text.encode("utf-8")
     except UnicodeEncodeError:
         raise ConfigError(
             "The value holds a byte that is no text (not UTF-8); nothing was changed."
         ) from None
+    marked = path.exists() and path.read_bytes().startswith(codecs.BOM_UTF8)
+    return codecs.BOM_UTF8 + content if marked else content
 
 
 def replace(home: Home, before: str, after: str) -> bool:

@@ -34,6 +34,8 @@ def locked(folder: Path) -> Iterator[None]:
     try:
         if fcntl:
             fcntl.flock(handle, fcntl.LOCK_EX)
+            for left in folder.glob(".*.new-????????"):  # of a process that was killed
+                left.unlink(missing_ok=True)
         yield
     finally:
         os.close(handle)
@@ -58,7 +60,7 @@ def replaced(path: Path, content: bytes, mode: int | None = None) -> None:
         ConfigError: It could not be written; the file is as it was.
     """
     target = Path(os.path.realpath(path))
-    fresh = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
+    fresh = target.with_name(f".{target.name}.new-{secrets.token_hex(4)}")
     try:
         rights = mode if mode is not None else _rights(target)
         _write(fresh, content, rights)

@@ -271,43 +271,35 @@ def _edit(_: argparse.Namespace, at: Home, process: Mapping[str, str]) -> int:
     draft = Path(name)
     with open(handle, "w", encoding="utf-8") as file:
         file.write(before)
-    keep = True
     try:
-        code, keep = _edited(draft, before, at, process)
-        return code
+        return _edited(draft, before, at, process)
     finally:
-        if keep:
+        if draft.exists() and text_of(draft) != before:
             print(f"What you wrote is in {draft}.", file=sys.stderr)
         else:
             draft.unlink(missing_ok=True)
 
 
-def _edited(draft: Path, before: str, at: Home, process: Mapping[str, str]) -> tuple[int, bool]:
-    """Let a person edit the draft until it is sound; the exit code, and whether the draft is to be kept."""
+def _edited(draft: Path, before: str, at: Home, process: Mapping[str, str]) -> int:
+    """Let a person edit the draft until it is sound. The draft goes when it is saved or discarded."""
     while True:
         if code := _in_editor(draft, process):
-            return _fail(f"The editor ended with {code}; config.yaml is as it was.", 1), _changed(
-                draft, before
-            )
+            return _fail(f"The editor ended with {code}; config.yaml is as it was.", 1)
         after = text_of(draft) or ""
         if after == before:
             print("Nothing was changed.")
-            return 0, False
-        bad = _remarks(at, after)
-        if not any(problem.kind == "wrong" for problem in bad):
+            return 0
+        if not any(problem.kind == "wrong" for problem in _remarks(at, after)):
             break
-        answer = _choice()
-        if answer != "e":
-            return _fail("config.yaml is as it was.", 2), answer != "d"
+        if (answer := _choice()) != "e":
+            if answer == "d":
+                draft.unlink()
+            return _fail("config.yaml is as it was.", 2)
     if not edits.replace(at, before, after):
-        return _fail(f"{at.config} was changed meanwhile and is left as it is now.", 1), True
+        return _fail(f"{at.config} was changed meanwhile and is left as it is now.", 1)
+    draft.unlink()
     print(f"{at.config} is saved; the former version is {at.config}.bak-1.")
-    return 0, False
-
-
-def _changed(draft: Path, before: str) -> bool:
-    """Whether a draft holds anything that would be lost with it."""
-    return (text_of(draft) or "") != before
+    return 0
 
 
 def _in_editor(draft: Path, process: Mapping[str, str]) -> int:
