@@ -118,13 +118,27 @@ async def test_paging_goes_on_where_it_stopped(ctx):
     assert await search(ctx, "x", offset=9) == "[5 matches; there is nothing from offset=9 on]"
 
 
-async def test_what_the_policy_guards_is_passed_over(ctx):
-    class Policy:
-        def judge(self, action):
-            return Verdict("ask" if action.what.endswith("b.txt") else "allow")
+class Policy:
+    """Asks about b.txt, and about commands that name it."""
 
+    def judge(self, action):
+        return Verdict("ask" if "b.txt" in action.what else "allow")
+
+
+async def test_what_the_policy_guards_is_passed_over(ctx):
     ctx = replace(ctx, services=ctx.services.plus(Gate, Policy()))
-    assert await search(ctx, "x", output_mode="files_only") == "a.py\nwide.txt\n[2 files]"
+    assert await search(ctx, "x", output_mode="files_only") == (
+        "a.py\nwide.txt\n[2 files]\n[passed over, as they may hold secrets: sub/b.txt]"
+    )
+
+
+async def test_a_word_that_looks_dangerous_asks_nobody(tree):
+    sandbox = WithRipgrep(tree)
+    ctx = on(sandbox, tree)
+    ctx = replace(ctx, services=ctx.services.plus(Gate, Policy()))
+    (tree / "note").write_text("see b.txt\n")
+    assert (await search(ctx, "b.txt")).startswith("note\n1:see b.txt\n[1 match]")
+    assert sandbox.commands == []
 
 
 async def test_files_are_found_by_name_newest_first(ctx):

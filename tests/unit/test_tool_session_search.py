@@ -66,7 +66,7 @@ async def search(store, session="now", **arguments):
 async def test_conversations_are_found_with_date_and_words(store):
     shown = await search(store, query="caulk")
     assert shown == (
-        "boat-1 2027-01-01 00:00 The boat\n  1 user: How do I **caulk** the boat?\n[1 conversations]"
+        "boat-1 2027-01-01 00:00 The boat\n  1 user: How do I **caulk** the boat?\n[1 conversation]"
     )
 
 
@@ -77,7 +77,7 @@ async def test_the_order_and_the_number_can_be_chosen(store):
     assert oldest.index("boat-1") < oldest.index("boat-2")
     one = await search(store, query="boat", sort="newest", limit=1)
     assert "boat-1" not in one
-    assert one.endswith("[1 conversations; 1 more, raise limit]")
+    assert one.endswith("[1 conversation; 1 more, raise limit]")
 
 
 async def test_only_what_one_role_said(store):

@@ -44,6 +44,29 @@ class _Row:
 
 
 @dataclass(slots=True)
+class _Policy:
+    """What the gate lets pass unasked; a search is no reason to put a question for each file."""
+
+    gate: Gate | None
+    cwd: str
+    known: dict[str, bool] = field(default_factory=dict[str, bool])
+
+    def runs(self, command: str) -> bool:
+        return self.gate is None or self.gate.judge(Action("run", command, self.cwd)).decision == "allow"
+
+    def reads(self, path: str) -> bool:
+        if self.gate is None:
+            return True
+        if path not in self.known:
+            self.known[path] = self.gate.judge(Action("read", path, self.cwd)).decision == "allow"
+        return self.known[path]
+
+    @property
+    def passed_over(self) -> list[str]:
+        return [path for path, allowed in self.known.items() if not allowed]
+
+
+@dataclass(slots=True)
 class _Asked:
     """The search: what, where, and how much of it."""
 
@@ -55,7 +78,7 @@ class _Asked:
     first: int
     limit: int
     shown: Callable[[str], str]
-    allowed: Callable[[str], bool]
+    policy: _Policy
     notes: list[str] = field(default_factory=list[str])
 
     @property
@@ -97,35 +120,20 @@ async def search_files(  # noqa: PLR0913 - the parameters people know
         offset,
         limit,
         _shown(sandbox.resolve(ctx.cwd)),
-        _allowed(ctx),
+        _Policy(ctx.use(Gate) if ctx.services.has(Gate) else None, ctx.cwd),
     )
     if target == "files":
         return await _files(sandbox, asked)
     rows = await _ripgrep(sandbox, asked)
     if rows is None:
         rows = await _own(sandbox, asked)
-    return _reported(asked, [row for row in rows if asked.allowed(row.path)])
+    return _reported(asked, [row for row in rows if asked.policy.reads(row.path)])
 
 
 def _shown(cwd: str) -> Callable[[str], str]:
     """Paths below the working directory are shown relative to it."""
     inside = cwd.rstrip("/") + "/"
     return lambda path: path.removeprefix(inside)
-
-
-def _allowed(ctx: ToolContext) -> Callable[[str], bool]:
-    """Files the policy asks about or blocks are passed over: a search is no reason to ask for each."""
-    if not ctx.services.has(Gate):
-        return lambda _: True
-    judge = ctx.use(Gate).judge
-    known: dict[str, bool] = {}
-
-    def allowed(path: str) -> bool:
-        if path not in known:
-            known[path] = judge(Action("read", path, ctx.cwd)).decision == "allow"
-        return known[path]
-
-    return allowed
 
 
 # Names
@@ -179,6 +187,8 @@ async def _ripgrep(sandbox: Sandbox, asked: _Asked) -> list[_Row] | None:
     """The rows ripgrep finds; None when it is not there or does not understand the pattern."""
     most = asked.enough * (2 * asked.context + 2)
     command = f"command -v rg >/dev/null && {shlex.join(_words(asked))} 2>&1 | head -n {most}"
+    if not asked.policy.runs(command):
+        return None
     try:
         done = await sandbox.run(command, timeout=SECONDS, limit=8_000_000)
     except Denied:
@@ -272,7 +282,7 @@ async def _texts(sandbox: Sandbox, asked: _Asked) -> AsyncGenerator[tuple[str, l
     count = large = 0
     async with _walked(sandbox, asked) as entries:
         async for entry in entries:
-            if not _fits_glob(asked, entry.path) or not asked.allowed(entry.path):
+            if not _fits_glob(asked, entry.path) or not asked.policy.reads(entry.path):
                 continue
             if entry.size > LONGEST_FILE:
                 large += 1
@@ -355,5 +365,8 @@ def _output(asked: _Asked, text: list[str], said: str, count: int, more: bool) -
         said += f"; read on with offset={asked.first + asked.limit}"
     if not text and count and asked.first:
         said += f"; there is nothing from offset={asked.first} on"
+    if guarded := asked.policy.passed_over:
+        names = ", ".join(asked.shown(path) for path in guarded[:3]) + (", …" if len(guarded) > 3 else "")
+        asked.notes.append(f"passed over, as they may hold secrets: {names}")
     notes = "".join(f"\n[{note}]" for note in asked.notes)
     return ToolOutput("\n".join([*text, f"[{said}]"]) + notes, {"count": count, "more": more})
