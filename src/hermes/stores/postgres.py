@@ -13,7 +13,7 @@ from hermes.core.clock import Clock
 from hermes.core.errors import StoreError, StoreTooNew
 from hermes.stores.dialect import POSTGRES, Rows, Value
 from hermes.stores.index_postgres import Index
-from hermes.stores.migrations import LATEST, pending, statements
+from hermes.stores.migrations import CURRENT, statements
 from hermes.stores.sql import Tables, tables
 from hermes.stores.threads import ThreadedStore
 from hermes.stores.worker import Job
@@ -82,7 +82,7 @@ class _Server:
         return db
 
     def _prepare(self, db: Connection) -> None:
-        if self._version(db) == LATEST:
+        if self._version(db) == CURRENT.latest:
             return
         # Locked before the transaction begins: one that is begun may not see a new table's name.
         db.execute("SELECT pg_advisory_lock(?)", (MIGRATING,))
@@ -93,7 +93,7 @@ class _Server:
             db.execute("SELECT pg_advisory_unlock(?)", (MIGRATING,))
 
     def _migrate(self, db: Connection) -> None:
-        for number, text in pending(self._version(db)):  # another process may have been faster
+        for number, text in CURRENT.pending(self._version(db)):  # another process may have been faster
             for statement in statements(text.format(identity=POSTGRES.identity)):
                 db.execute(statement)
             if number == 1:
@@ -109,10 +109,10 @@ class _Server:
             return 0
         row = db.execute("SELECT value FROM meta WHERE name = 'schema'").fetchone()
         version = 0 if row is None else int(row[0])
-        if version > LATEST:
+        if version > CURRENT.latest:
             raise StoreTooNew(
                 f"The store in {self.place} was written by a newer version of Hermes (schema {version},"
-                f" this one knows {LATEST}). Update Hermes to open it."
+                f" this one knows {CURRENT.latest}). Update Hermes to open it."
             )
         return version
 

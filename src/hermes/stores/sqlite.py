@@ -3,6 +3,7 @@
 import os
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from importlib import import_module
 from pathlib import Path
 from threading import Lock
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING
 from hermes.core.clock import Clock
 from hermes.core.errors import StoreError, StoreTooNew
 from hermes.stores.dialect import SQLITE
-from hermes.stores.migrations import LATEST, pending, statements
+from hermes.stores.migrations import CURRENT, Schema, statements
 from hermes.stores.sql import Tables, tables
 from hermes.stores.sqlite_file import BUSY, into_wal_mode, said
 from hermes.stores.threads import ThreadedStore
@@ -24,9 +25,12 @@ OURS = 0x4865726D
 """The application id in the file's header: "Herm"."""
 
 
-def sqlite_store(path: Path, clock: Clock) -> ThreadedStore:
-    """A store in the file `path`, opened when first used; any number of processes may share it."""
-    file = _File(path)
+def sqlite_store(path: Path, clock: Clock, *, busy: float = BUSY, schema: Schema = CURRENT) -> ThreadedStore:
+    """A store in the file `path`, opened when first used; any number of processes may share it.
+
+    `busy` is the time in seconds to wait for another process's transaction.
+    """
+    file = _File(path, busy, schema)
     return ThreadedStore(
         clock,
         _Connection(file, clock),
@@ -38,8 +42,8 @@ def sqlite_store(path: Path, clock: Clock) -> ThreadedStore:
 class _File:
     """The database file: created, recognised and brought up to date before its first use."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: Path, busy: float, schema: Schema) -> None:
+        self.path, self._busy, self._schema = path, busy, schema
         self._lock = Lock()
 
     def open(self) -> sqlite3.Connection:
@@ -47,7 +51,11 @@ class _File:
         with self._lock:
             self._make()
             db = sqlite3.connect(
-                self.path, timeout=BUSY, isolation_level=None, check_same_thread=False, cached_statements=256
+                self.path,
+                timeout=self._busy,
+                isolation_level=None,
+                check_same_thread=False,
+                cached_statements=256,
             )
             try:
                 self._prepare(db)
@@ -59,16 +67,19 @@ class _File:
     def _make(self) -> None:
         """Create the file, readable by its owner only (SQLite gives its companions the same mode)."""
         if not self.path.exists():
-            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            _make_folder(self.path.parent)
             os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
 
     def _prepare(self, db: sqlite3.Connection) -> None:
+        db.execute("PRAGMA synchronous = FULL")
+        db.execute("PRAGMA fullfsync = 1")  # macOS: fsync alone does not reach the disk
         version = self._version(db)
-        if version < LATEST:
-            self._migrate(db, version)
+        if version < self._schema.latest:
+            if not version:
+                into_wal_mode(db)
+            self._migrate(db)
         if db.execute("PRAGMA journal_mode").fetchone() != ("wal",):
             raise StoreError(f"{self.path} cannot be put into WAL mode: keep it on a local disk.")
-        db.execute("PRAGMA synchronous = FULL")
         db.execute("PRAGMA journal_size_limit = 33554432")
 
     def _version(self, db: sqlite3.Connection) -> int:
@@ -76,21 +87,19 @@ class _File:
         whose: int = db.execute("PRAGMA application_id").fetchone()[0]
         if whose != OURS and db.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchone():
             raise StoreError(f"{self.path} belongs to another program. Move it away, then start again.")
-        if version > LATEST:
+        if version > self._schema.latest:
             raise StoreTooNew(
                 f"{self.path} was written by a newer version of Hermes (schema {version}, this one knows"
-                f" {LATEST}). Update Hermes to open it."
+                f" {self._schema.latest}). Update Hermes to open it."
             )
         return version
 
-    def _migrate(self, db: sqlite3.Connection, version: int) -> None:
-        if version:
-            self._back_up(db, version)
-        else:
-            into_wal_mode(db)
+    def _migrate(self, db: sqlite3.Connection) -> None:
         db.execute("BEGIN IMMEDIATE")
         version = self._version(db)  # another process may have been faster
-        for number, text in pending(version):
+        if 0 < version < self._schema.latest:
+            self._back_up(version)
+        for number, text in self._schema.pending(version):
             for statement in statements(text.format(identity=SQLITE.identity)):
                 db.execute(statement)
             if number == 1:
@@ -99,14 +108,28 @@ class _File:
         db.execute(f"PRAGMA application_id = {OURS}")
         db.execute("COMMIT")
 
-    def _back_up(self, db: sqlite3.Connection, version: int) -> None:
+    def _back_up(self, version: int) -> None:
+        """Copy the file, as it is before the change, to its name with `.vN.bak`."""
         target = self.path.with_name(f"{self.path.name}.v{version}.bak")
-        copy = sqlite3.connect(target)
-        try:
-            db.backup(copy)
-        finally:
-            copy.close()
-        target.chmod(0o600)
+        part = target.with_name(f"{target.name}.part")
+        part.unlink(missing_ok=True)
+        os.close(os.open(part, os.O_RDWR | os.O_CREAT, 0o600))
+        with closing(sqlite3.connect(self.path)) as source, closing(sqlite3.connect(part)) as copy:
+            source.backup(copy)
+        part.replace(target)
+
+
+def _make_folder(folder: Path) -> None:
+    """Make a folder, for its owner only, that a power loss does not take away again."""
+    if folder.exists():
+        return
+    _make_folder(folder.parent)
+    folder.mkdir(mode=0o700, exist_ok=True)
+    above = os.open(folder.parent, os.O_RDONLY)
+    try:
+        os.fsync(above)
+    finally:
+        os.close(above)
 
 
 class _Connection:
@@ -196,6 +219,8 @@ class _Searcher:
                 _run(job, self._opened(), self._path)
             except (sqlite3.Error, OSError, StoreError) as error:
                 job.error = said(error, self._file.path)
+            if isinstance(job.error, OSError):
+                job.error = said(job.error, self._path)
             if job.error is not None:
                 self.close()
 

@@ -30,8 +30,7 @@ _MEANING = {
     sqlite3.SQLITE_READONLY: "{path} is read-only. Make the file and its folder writable for you.",
     sqlite3.SQLITE_PERM: "{path} may not be opened. Make the file and its folder readable for you.",
     sqlite3.SQLITE_CANTOPEN: "{path} cannot be opened. Make sure the folder exists and is yours.",
-    sqlite3.SQLITE_BUSY: "{path} is held by another process for more than {busy:.0f} s. Try again"
-    " when that has finished.",
+    sqlite3.SQLITE_BUSY: "{path} is held by another process. Try again when that has finished.",
     sqlite3.SQLITE_CORRUPT: "{path} is damaged. Put back its newest backup, or move it away to start anew.",
     sqlite3.SQLITE_NOTADB: "{path} is not a database. Put back its newest backup, or move it away.",
     sqlite3.SQLITE_IOERR: "{path} could not be read or written ({name}). Check the disk and try again.",
@@ -49,4 +48,4 @@ def said(error: BaseException, path: Path) -> StoreError:
     meaning = _MEANING.get(code & 0xFF)
     if meaning is None:
         return StoreError(f"{path}: {error} ({name}).")
-    return StoreError(meaning.format(path=path, busy=BUSY, name=name))
+    return StoreError(meaning.format(path=path, name=name))

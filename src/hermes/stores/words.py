@@ -19,6 +19,8 @@ _WORD = re.compile(r"[^\W_]+")
 _TERM = re.compile(r'"([^"]*)"(\*?)|(\S+)')
 LONGEST = 1_000
 """Characters of a query that are looked at."""
+SHOWN = 50_000
+"""Characters of a text with letters beyond ASCII in which a place to show is looked for."""
 START, END = "\x02", "\x03"
 
 
@@ -94,7 +96,7 @@ def _folded_with_places(text: str) -> tuple[str, Sequence[int]]:
     """The folded text, and for each of its characters the place it came from."""
     if text.isascii():
         return text.lower(), range(len(text))
-    pairs = [(piece, at) for at, char in enumerate(text) for piece in fold(char)]
+    pairs = [(piece, at) for at, char in enumerate(text[:SHOWN]) for piece in fold(char)]
     return "".join(piece for piece, _ in pairs), [at for _, at in pairs]
 
 
