@@ -128,6 +128,6 @@ def _difference(have: list[str], want: list[str]) -> str:
     if [line.split() for line in have] == [line.split() for line in want]:
         return ", which differs only in spaces, tabs or indentation"
     different = [n for n, (a, b) in enumerate(zip(have, want, strict=False)) if a != b]
-    if len(have) == len(want) and len(different) == 1:
+    if len(have) == len(want) > 1 and len(different) == 1:
         return f", where line {different[0] + 1} of old_string is not the same"
     return ""

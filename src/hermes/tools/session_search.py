@@ -87,10 +87,10 @@ def _hits(hits: Sequence[Hit], query: str, limit: int, sort: str) -> ToolOutput:
         if len(group) > PER_SESSION:
             text.append(f"  [{len(group) - PER_SESSION} more here: search with session_id]")
     left = len(groups) - limit
-    text.append(
-        f"[{min(limit, len(groups))} conversations{f'; {left} more, raise limit' if left > 0 else ''}]"
-    )
-    return ToolOutput("\n".join(text), {"sessions": min(limit, len(groups))})
+    shown = min(limit, len(groups))
+    more = f"; {left} more, raise limit" if left > 0 else ""
+    text.append(f"[{shown} conversation{'s' * (shown != 1)}{more}]")
+    return ToolOutput("\n".join(text), {"sessions": shown})
 
 
 def _snippet(text: str) -> str:
