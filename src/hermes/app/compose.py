@@ -12,10 +12,11 @@ import hermes.commands
 import hermes.tools
 from hermes.app.clock import SystemClock
 from hermes.app.models import Choice, choose
+from hermes.app.preferences import ReadableSettings
 from hermes.config.load import Config
 from hermes.core.budget import Budget
 from hermes.core.clock import Clock
-from hermes.core.commands import Command
+from hermes.core.commands import Command, Preferences
 from hermes.core.errors import UsageError
 from hermes.core.gate import Gate
 from hermes.core.http import Http
@@ -235,5 +236,5 @@ def build(config: Config, clock: Clock | None = None) -> House:
     clock = clock or SystemClock()
     store = open_home_store(config, clock)
     http = HttpxClient()
-    services = Services({Store: store, Http: http, Seen: Seen()})
+    services = Services({Store: store, Http: http, Seen: Seen(), Preferences: ReadableSettings(config)})
     return House(config, clock, store, http, tuple(values(hermes.tools, Tool)), services=services)

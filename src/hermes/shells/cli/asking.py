@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+import anyio
+
 from hermes.core.questions import Question
 from hermes.engine.conversation import Turn
 from hermes.shells.cli import words
@@ -15,8 +17,9 @@ from hermes.shells.cli.screen import Screen
 class Asking:
     """The open questions of the running turn, one on the screen at a time.
 
-    What was being typed when a question appears is put aside and comes back after it. Keys pressed
-    within `look.settle` seconds were meant for something else and are no answer.
+    What was being typed when a question appears is put aside and comes back after it. Whoever goes
+    on typing does not answer by accident: a key counts when nothing was pressed for `look.settle`
+    seconds before it and for half as long after it.
     """
 
     painter: Painter
@@ -25,6 +28,8 @@ class Asking:
     _open: list[Question] = field(default_factory=list[Question])
     _shown: Question | None = None
     _since: float = 0.0
+    _presses: int = 0
+    _pressed: float = 0.0
     _aside: str = ""
 
     @property
@@ -46,11 +51,20 @@ class Asking:
             self._open[:] = left
             self._present()
 
-    def key(self, key: str, turn: Turn) -> None:
-        """A key was pressed for an approval."""
+    async def press(self, key: str, turn: Turn) -> None:
+        """A key was pressed for an approval. It counts when it stands alone: words are no answer."""
+        self._presses, before = self._presses + 1, max(self._since, self._pressed)
+        mine, self._pressed = self._presses, self.now()
+        settle = self.painter.look.settle
         question = self.current
-        early = self.now() - self._since < self.painter.look.settle
-        if question and not early and (meant := choice(question, key)) is not None:
+        if question is None or self._pressed - before < settle:
+            return
+        await anyio.sleep(settle / 2)
+        if (
+            mine == self._presses
+            and question is self.current
+            and (meant := choice(question, key)) is not None
+        ):
             self._answer(question, meant, turn)
 
     def line(self, text: str, turn: Turn) -> None:

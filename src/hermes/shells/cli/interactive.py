@@ -88,6 +88,7 @@ class Shell:
         if await self.desk.stop():
             await self._idle.wait()
         if self.desk.talk.log.messages:
+            self.screen.put("\n")
             self._row((f"To go on with this: hermes --resume {self.desk.session}", "faint"))
 
     async def say(self, text: str) -> None:
@@ -107,7 +108,7 @@ class Shell:
             case Leave():
                 self._leave()
             case Key(key) if turn:
-                self.asking.key(key, turn)
+                self.tasks.start_soon(self.asking.press, key, turn)
             case Line(text) if typed(text):
                 await self._command(text)
             case Line(text) if turn and self.asking.current:

@@ -15,8 +15,7 @@ class Look:
     """`plain` terminals cannot move their cursor. `home` keeps the history of what was typed.
 
     `tools` says whether tool lines are shown, `thoughts` whether a model's thinking is. `settle` is
-    for how many seconds after a question has appeared keys are no answer to it: they were meant for
-    something else.
+    for how many seconds no key may have been pressed before one counts as an answer.
     """
 
     home: Path | None = None
