@@ -138,6 +138,7 @@ class Disk:
                 raise AssertionError(f"the model does not know {call} of {name}")
 
     def lay_out(self, folder: Path, luck: random.Random | None) -> None:
+        folder.mkdir()
         for name, file in self.synced_names.items():
             if not name.endswith("-shm"):
                 (folder / name).write_bytes(file.after_power_loss(luck))
@@ -222,7 +223,6 @@ def _acknowledged(rest: str) -> tuple[SessionId, int] | None:
 async def _survives(
     disk: Disk, folder: Path, luck: random.Random | None, acknowledged: dict[SessionId, int]
 ) -> None:
-    folder.mkdir()
     disk.lay_out(folder, luck)
     store = open_store(folder / "state.db", SystemTime())
     for name, count in acknowledged.items():
@@ -238,7 +238,8 @@ async def _survives(
 
 
 async def _works_again(store: Store, acknowledged: dict[SessionId, int]) -> None:
-    for name in list(acknowledged)[:1]:
+    if acknowledged:
+        name = next(iter(acknowledged))
         await store.write(lambda tx: tx.messages.append(name, user("and on it goes")))
         assert (await store.search("goes"))[0].session == name
     await store.close()
