@@ -258,10 +258,18 @@ async def test_a_failure_in_the_middle_is_reported_exactly(tmp_path):
 async def test_a_refused_write_stays_a_refusal(tmp_path):
     class Guarded(FolderSandbox):
         async def write(self, path, content, *, expect=None):
-            raise Denied("nobody is there to be asked", nobody=True)
+            if path == "b":
+                raise Denied("nobody is there to be asked", nobody=True)
+            await super().write(path, content, expect=expect)
 
     (tmp_path / "a").write_text("one\n")
+    (tmp_path / "b").write_text("one\n")
     ctx = tool_context(tmp_path)
     ctx = replace(ctx, services=ctx.services.plus(Sandbox, Guarded(tmp_path)))
-    with pytest.raises(Denied):
-        await replaced(ctx, "a", "one", "two")
+    with pytest.raises(Denied) as caught:
+        await replaced(ctx, "b", "one", "two")
+    assert caught.value.nobody
+    assert str(caught.value).endswith("nobody is there to be asked\nNothing was changed.")
+    with pytest.raises(Denied, match=r"(?s)Done before that:.a changed in 1 place"):
+        await applied(ctx, "*** Update File: a", "@@", "-one", "+1", "*** Update File: b", "@@", "-one", "+1")
+    assert (tmp_path / "b").read_text() == "one\n"

@@ -167,16 +167,21 @@ async def _perform(ctx: ToolContext, steps: list[_Step]) -> ToolOutput:
     for number, step in enumerate(steps):
         try:
             said.append(await _do(ctx, step))
-        except (ToolError, Denied, OSError) as error:
-            why = (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
-            if number == 0 and isinstance(error, Denied):
-                raise
-            left = ", ".join(later.path for later in steps[number + 1 :])
-            parts = [f"{step.path} could not be changed: {why}"]
-            parts += [f"Not begun: {left}."] if left else []
-            parts += ["Done before that:", *said] if said else ["Nothing was changed."]
-            raise ToolError("\n".join(parts)) from error
+        except Denied as error:
+            raise Denied(_so_far(steps, number, said, str(error)), nobody=error.nobody) from error
+        except OSError as error:
+            raise ToolError(_so_far(steps, number, said, error.strerror or str(error))) from error
+        except ToolError as error:
+            raise ToolError(_so_far(steps, number, said, str(error))) from error
     return ToolOutput("\n".join(said), {"files": [step.to or step.path for step in steps]})
+
+
+def _so_far(steps: list[_Step], number: int, said: list[str], why: str) -> str:
+    parts = [f"{steps[number].path} could not be changed: {why}"]
+    if left := ", ".join(later.path for later in steps[number + 1 :]):
+        parts.append(f"Not begun: {left}.")
+    parts += ["Done before that:", *said] if said else ["Nothing was changed."]
+    return "\n".join(parts)
 
 
 async def _do(ctx: ToolContext, step: _Step) -> str:
