@@ -82,6 +82,12 @@ class Supervisor:
         with self._lock:
             self._forget()
 
+    def lost(self, pid: int) -> None:
+        """Take note that the supervisor with this pid answers no more."""
+        with self._lock:
+            if pid == self.pid:
+                self._forget()
+
     def _hand_over(self, line: socket.socket) -> None:
         control = self._control or self._start()
         control.sendmsg([b"+"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [line.fileno()]))])
@@ -207,9 +213,13 @@ class LocalSandbox:
     async def _supervised(self, request: list[str]) -> _Ended:
         """Have the supervisor run it. Cancelled: have it ended, and wait until it has."""
         with self._supervisor.channel() as channel:
+            pid = self._supervisor.pid
             try:
                 await _say(channel, request)
                 return _read(await _hear(channel))
+            except ConnectionError:
+                await anyio.to_thread.run_sync(self._supervisor.lost, pid)
+                raise
             except anyio.get_cancelled_exc_class():
                 with anyio.move_on_after(GRACE + 5, shield=True), contextlib.suppress(OSError):
                     channel.send(b"x")

@@ -27,6 +27,8 @@ MARK = "HERMES_COMMAND"
 TICK = 0.02  # seconds between looks at processes that were told to end
 PATIENCE = 5.0  # seconds after which a process that even KILL does not end is left to the system
 LINUX = sys.platform == "linux"
+SET_PDEATHSIG, SET_CHILD_SUBREAPER = 1, 36
+LIBC = ctypes.CDLL(None) if LINUX else None
 DEAF_TO = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # the agent decides when this process ends
 
 
@@ -281,6 +283,7 @@ def become(argv: list[str], environ: dict[str, str], cwd: str, output: int, trou
     where = cwd
     try:
         os.setsid()
+        prctl(SET_PDEATHSIG, signal.SIGKILL)  # should this process be killed, the command is too
         signal.set_wakeup_fd(-1)
         for number in (*DEAF_TO, signal.SIGPIPE, signal.SIGXFSZ, signal.SIGCHLD):
             signal.signal(number, signal.SIG_DFL)
@@ -374,11 +377,11 @@ def below(root: int) -> list[int]:
     return found
 
 
-def adopt_orphans() -> None:
-    """Let descendants that lose their parent come to this process (Linux)."""
-    if LINUX:
-        with contextlib.suppress(OSError, AttributeError):
-            ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER
+def prctl(option: int, value: int) -> None:
+    """Ask the kernel for a favour (Linux); without it less is certain, nothing is wrong."""
+    if LIBC is not None:
+        with contextlib.suppress(AttributeError):
+            LIBC.prctl(option, value, 0, 0, 0)
 
 
 def main() -> None:
@@ -386,7 +389,7 @@ def main() -> None:
         signal.signal(number, signal.SIG_IGN)
     with contextlib.suppress(PermissionError):
         os.setsid()  # Ctrl-C in the agent's terminal is for the agent
-    adopt_orphans()
+    prctl(SET_CHILD_SUBREAPER, 1)  # descendants that lose their parent come here
     supervisor = Supervisor(socket.socket(fileno=os.dup(0)))
     try:
         supervisor.serve()

@@ -1,0 +1,197 @@
+"""LocalSandbox keeps the sandbox contract, and the promises that only a local one can make."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import anyio
+import anyio.to_thread
+import pytest
+
+from hermes.core.errors import ToolError
+from hermes.sandboxes.local import LocalSandbox, Supervisor, child_environment
+from hermes.testing.sandbox_contract import SandboxContract
+
+pytestmark = pytest.mark.anyio
+
+ENVIRON = {"PATH": os.environ["PATH"], "HOME": "/nonexistent-home", "OPENAI_API_KEY": "sk-canary"}
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture
+async def sandbox(tmp_path: Path) -> AsyncIterator[LocalSandbox]:
+    (tmp_path / "work").mkdir()
+    made = LocalSandbox(str(tmp_path / "work"), ENVIRON, tmp_path / "spool")
+    yield made
+    await made.aclose()
+
+
+class TestLocalSandbox(SandboxContract):
+    pass
+
+
+def alive(pid: int) -> bool:
+    """True while a process runs; one that waits to be reaped does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except FileNotFoundError:
+        return False
+
+
+def wait_until_gone(pids: list[int], seconds: float) -> bool:
+    end = time.monotonic() + seconds
+    while any(map(alive, pids)):
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+async def test_keys_are_not_inherited(sandbox: LocalSandbox) -> None:
+    shown = (await sandbox.run("env")).output
+    assert "sk-canary" not in shown
+    assert "HOME=/nonexistent-home" in shown
+
+
+def test_what_is_inherited_is_a_list_of_names_and_what_is_asked_for() -> None:
+    environ = {"LANG": "C", "LC_ALL": "C", "XDG_RUNTIME_DIR": "/r", "MY_TOKEN": "x", "AWS_SECRET": "y"}
+    assert child_environment(environ) == {"LANG": "C", "LC_ALL": "C", "XDG_RUNTIME_DIR": "/r"}
+    assert child_environment(environ, ("MY_TOKEN",))["MY_TOKEN"] == "x"
+
+
+async def test_a_child_with_a_session_of_its_own_is_ended_at_the_deadline(sandbox: LocalSandbox) -> None:
+    done = await sandbox.run("setsid sh -c 'echo $$; exec sleep 99' & sleep 99", timeout=0.4)
+    pid = int(done.output)
+    assert done.timed_out
+    assert not alive(pid)
+
+
+async def test_what_was_left_running_ends_when_the_session_closes(tmp_path: Path) -> None:
+    shared = Supervisor()
+    one = LocalSandbox(str(tmp_path), ENVIRON, tmp_path / "spool", supervisor=shared)
+    other = LocalSandbox(str(tmp_path), ENVIRON, tmp_path / "spool", supervisor=shared)
+    mine = int((await one.run("setsid sleep 98 >/dev/null & echo $!")).output)
+    theirs = int((await other.run("sleep 97 & echo $!")).output)
+    await one.aclose()
+    assert not alive(mine)
+    assert alive(theirs)
+    await anyio.to_thread.run_sync(shared.close)
+    assert not alive(theirs)
+
+
+async def test_endless_output_is_stopped_and_said(tmp_path: Path) -> None:
+    sandbox = LocalSandbox(str(tmp_path), ENVIRON, tmp_path / "spool", output_cap=1_000_000)
+    done = await sandbox.run("yes", timeout=30)
+    assert done.seconds < 10
+    assert done.size == 1_000_000
+    assert done.exit_code != 0
+    assert "passed 1,000,000 bytes" in done.output
+    assert Path(done.file).stat().st_size == 1_000_000
+    await sandbox.aclose()
+
+
+async def test_endless_output_of_a_child_left_behind_is_stopped_too(tmp_path: Path) -> None:
+    sandbox = LocalSandbox(str(tmp_path), ENVIRON, tmp_path / "spool", output_cap=1_000_000)
+    pid = int((await sandbox.run("yes & echo $!")).output.split()[0])
+    assert await anyio.to_thread.run_sync(wait_until_gone, [pid], 8.0)
+    await sandbox.aclose()
+
+
+async def test_a_full_disk_is_said(tmp_path: Path) -> None:
+    sandbox = LocalSandbox(str(tmp_path), ENVIRON, tmp_path / "spool", free=lambda _: 0)
+    done = await sandbox.run("echo half; exit 1")
+    assert done.output.startswith("half\n")
+    assert f"{tmp_path / 'spool'} is full" in done.output
+    await sandbox.aclose()
+
+
+async def test_a_spool_that_cannot_be_made_is_an_error_and_no_hang(tmp_path: Path) -> None:
+    (tmp_path / "spool").write_text("a file in the way")
+    sandbox = LocalSandbox(str(tmp_path), ENVIRON, tmp_path / "spool")
+    with anyio.fail_after(5), pytest.raises(ToolError, match="spool"):
+        await sandbox.run("echo x")
+    await sandbox.aclose()
+
+
+async def test_a_command_too_long_for_the_system_is_said(sandbox: LocalSandbox) -> None:
+    with pytest.raises(ToolError, match="too long"):
+        await sandbox.run("echo " + "x" * 300_000)
+
+
+async def test_a_lost_supervisor_is_an_error_once_and_then_replaced(tmp_path: Path) -> None:
+    supervisor = Supervisor()
+    sandbox = LocalSandbox(str(tmp_path), ENVIRON, tmp_path / "spool", supervisor=supervisor)
+    await sandbox.run("true")
+
+    async def lose() -> None:
+        await anyio.sleep(0.1)
+        os.kill(supervisor.pid, signal.SIGKILL)
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(lose)
+        with anyio.fail_after(5), pytest.raises(ToolError, match="could not be run"):
+            await sandbox.run("echo $$ > pid; exec sleep 94")
+    pid = int((tmp_path / "pid").read_text())
+    assert await anyio.to_thread.run_sync(wait_until_gone, [pid], 2.0)
+    assert (await sandbox.run("echo again")).output == "again\n"
+    await anyio.to_thread.run_sync(supervisor.close)
+
+
+async def test_the_spool_holds_only_what_was_promised(sandbox: LocalSandbox, tmp_path: Path) -> None:
+    for _ in range(3):
+        await sandbox.run("echo x; cd /")
+    with anyio.move_on_after(0.1):
+        await sandbox.run("sleep 9")
+    kept = (await sandbox.run("seq 1 1000", limit=100)).file
+    assert [str(path) for path in (tmp_path / "spool").iterdir()] == [kept]
+
+
+AGENT = """
+import os, sys, signal, threading, time
+from pathlib import Path
+import anyio
+from hermes.sandboxes.local import LocalSandbox
+
+async def main():
+    sandbox = LocalSandbox(sys.argv[1], {"PATH": os.environ["PATH"]}, Path(sys.argv[1]) / "spool")
+    command = "setsid sh -c 'echo $$ > one; exec sleep 96' & echo $$ > two; exec sleep 95"
+    await sandbox.run(command, timeout=float(sys.argv[2]))
+
+anyio.run(main)
+"""
+
+
+def start_agent(folder: Path, timeout: float) -> tuple[subprocess.Popen[bytes], list[int]]:
+    agent = subprocess.Popen([sys.executable, "-c", AGENT, str(folder), str(timeout)])
+    end = time.monotonic() + 10
+    pids: list[int] = []
+    while len(pids) < 2:
+        assert time.monotonic() < end
+        time.sleep(0.02)
+        pids = [int(p.read_text()) for p in (folder / "one", folder / "two") if p.exists() and p.read_text()]
+    return agent, pids
+
+
+def test_when_the_agent_is_killed_its_commands_end(tmp_path: Path) -> None:
+    agent, pids = start_agent(tmp_path, 60)
+    agent.kill()
+    agent.wait()
+    assert wait_until_gone(pids, 2.0)
+
+
+def test_a_deadline_holds_while_the_agent_stands_still(tmp_path: Path) -> None:
+    agent, pids = start_agent(tmp_path, 1.0)
+    agent.send_signal(signal.SIGSTOP)
+    try:
+        assert wait_until_gone(pids, 4.0)
+    finally:
+        agent.kill()
+        agent.wait()
