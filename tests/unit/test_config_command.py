@@ -110,6 +110,11 @@ def test_get_of_what_is_not_there(config: Command, key: str, said: str) -> None:
         ),
         ("terminal", "docker", "terminal must be keys and values"),
         ("terminal", "{timout: 3}", "terminal.timout is not a setting"),
+        (
+            "streaming.edit_intervall",
+            "1",
+            "streaming.edit_intervall is not a setting. Did you mean streaming.edit",
+        ),
         ("agent..x", "1", "'agent..x' is no key"),
     ],
 )
@@ -329,7 +334,7 @@ def test_migrate_renames_and_keeps_the_former_version(config: Command) -> None:
         'fallback_providers: [{provider: p, model: m}]\nproviders:\n  mine: {base_url: "http://x"}\n'
     ).replace('"http://x"', "http://x")
     assert load(config.home, environ={}).settings == old
-    assert load(config.home, environ={}).problems == ()
+    assert load(config.home, environ={}).notice == ""
     assert (config.home / "config.yaml.bak-1").read_text() == before
     assert config("migrate") == 0
     assert "nothing has an old name" in config.out

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from hermes.config import Config, Origin, load
-from hermes.config.schema import HardStopAfter, LoopCaps, WarnAfter
+from hermes.config.schema import HardStopAfter, LoopCaps, Settings, WarnAfter
 from hermes.core.errors import ConfigError
 
 
@@ -23,7 +23,13 @@ def home(folder: Path, config: str = "", env: str = "", **profiles: str) -> Path
 
 
 def said(config: Config) -> list[tuple[str, int, str, str, str]]:
-    return [(p.file, p.line, p.key, p.kind, p.nearest) for p in config.problems]
+    """What is to be put right, and keys of later features that the schema does not have yet."""
+    typed = Settings.__struct_fields__
+    return [
+        (p.file, p.line, p.key, p.kind, p.nearest)
+        for p in config.problems
+        if p.kind != "later" or p.key.split(".")[0] not in typed or p.key.startswith("providers.")
+    ]
 
 
 def test_an_empty_home_gives_the_documented_defaults_and_stays_unmade(tmp_path: Path) -> None:
@@ -324,6 +330,23 @@ def test_two_homes_in_one_process_never_mix(tmp_path: Path) -> None:
     assert second.settings.providers == {}
     assert again.settings == first.settings
     assert os.environ.get("KEY") is None
+
+
+def test_a_value_nothing_uses_yet_is_checked_and_reported(tmp_path: Path) -> None:
+    config = load(home(tmp_path, "streaming:\n  edit_interval: 2\n"), environ={})
+    assert config.settings.streaming.edit_interval == 2
+    assert [(p.line, p.key, p.kind) for p in config.problems] == [(1, "streaming", "later")]
+    assert config.notice == ""
+    with pytest.raises(ConfigError, match=r"config.yaml:1: streaming.edit_interval must be a number"):
+        load(home(tmp_path, "streaming: {edit_interval: fast}\n"), environ={})
+
+
+def test_one_line_says_at_a_start_that_something_is_to_be_put_right(tmp_path: Path) -> None:
+    config = load(home(tmp_path, "cron: {}\nagent:\n  max_turnss: 1\nfoo: 1\n"), environ={})
+    assert config.notice == (
+        "config.yaml:3: agent.max_turnss is not a setting; it has no effect. "
+        "Did you mean agent.max_turns? (1 more: hermes config check)"
+    )
 
 
 @pytest.mark.parametrize("name", ["../x", "a/b", ".hidden", "a b", "x" * 65, "-p", "ü"])

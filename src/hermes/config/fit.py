@@ -97,10 +97,10 @@ def _section(
     result: dict[str, Any] = {}
     for name, value in data.items():
         here = (*path, name)
-        if keys.later(here):
+        if keys.listed(here):
             problems.append(_later(here, place))
         if name not in fields:
-            if not keys.later(here):
+            if not keys.listed(here):
                 problems.append(_unknown(here, place))
             continue
         fit = _value(value, fields[name].type, here, place, problems)

@@ -206,15 +206,21 @@ def nearest_variable(name: str) -> str:
     return close[0] if close else ""
 
 
+def listed(path: Parts) -> bool:
+    """Whether exactly this key is one whose feature is not built yet."""
+    free = ".".join((path[0], "*", *path[2:])) if len(path) > 2 else ""
+    return ".".join(path) in LATER or free in LATER
+
+
 def later(path: Parts) -> bool:
-    """Whether a path belongs to a feature this version does not have yet."""
-    for end in range(1, len(path) + 1):
-        part = path[:end]
-        if ".".join(part) in LATER:
-            return True
-        if len(part) > 2 and ".".join((part[0], "*", *part[2:])) in LATER:
-            return True
-    return False
+    """Whether a key that the schema does not have belongs to a feature that is not built yet."""
+    above = (path[:end] for end in range(1, len(path) + 1))
+    return find(path) is None and any(listed(part) and find(part) is None for part in above)
+
+
+def unused(path: Parts) -> bool:
+    """Whether nothing reads a key yet, in the schema or not."""
+    return any(listed(path[:end]) for end in range(1, len(path) + 1))
 
 
 def nearest(path: Parts) -> str:

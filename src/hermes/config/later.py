@@ -10,7 +10,7 @@ model_catalog multiplex_profiles network onboarding openrouter paste_collapse_ch
 paste_collapse_threshold paste_collapse_threshold_fallback personalities platform_hints platform_toolsets
 platforms plugins prefill_messages_file privacy profile_routes quick_commands require_mention reset_triggers
 secrets security session_reset session_store_max_age_days sessions signal skills slack smart_model_routing
-streaming stt stt_echo_transcripts stt_enabled telegram thread_sessions_per_user timezone tool_output tools
+stt stt_echo_transcripts stt_enabled telegram thread_sessions_per_user timezone tool_output tools
 toolsets tts unauthorized_dm_behavior updates vertex video_gen voice web whatsapp worktree x_search
 agent.budget_warning_ratio agent.coding_context agent.coding_instructions agent.disabled_toolsets
 agent.environment_hint agent.environment_probe agent.gateway_auto_continue_freshness
@@ -48,4 +48,13 @@ terminal.shell_init_files terminal.singularity_image terminal.ssh_host terminal.
 terminal.ssh_user terminal.temp_dir terminal.vercel_runtime
 """
 
-LATER = frozenset(_NAMES.split())
+# Keys the schema has already, so that their values are checked, although nothing reads them yet.
+# Whoever makes one count takes it off this list.
+_TYPED = """
+tool_loop_guardrails streaming agent.clarify_timeout agent.reasoning_effort approvals.timeout
+prompt_caching.cache_ttl terminal.max_foreground_timeout
+"""
+
+TYPED_PATHS = tuple(tuple(name.split(".")) for name in _TYPED.split())
+
+LATER = frozenset((*_NAMES.split(), *_TYPED.split()))

@@ -15,7 +15,7 @@ import msgspec
 from hermes.config import fit, layers
 from hermes.config.environment import Environment, variables
 from hermes.config.home import Home, find
-from hermes.config.later import LATER
+from hermes.config.later import LATER, TYPED_PATHS
 from hermes.config.layers import Kind, Layer
 from hermes.config.problems import Problem
 from hermes.config.schema import Settings
@@ -73,6 +73,13 @@ class Config:
         for layer in self.layers:
             layers.merge(merged, layer.data)
         return layers.reach(merged, tuple(key.split(".")))
+
+    @property
+    def notice(self) -> str:
+        """One line to print at a start when something has no effect as written; empty when all is well."""
+        bad = [str(problem) for problem in self.problems if problem.kind != "later"]
+        more = f" ({len(bad) - 1} more: hermes config check)" if len(bad) > 1 else ""
+        return f"{bad[0]}{more}" if bad else ""
 
     def __repr__(self) -> str:
         """The home and the profile; no values."""
@@ -137,7 +144,8 @@ def _settled(sources: list[Layer]) -> tuple[Settings, list[Problem]]:
     merged: dict[str, Any] = {}
     for layer in sources:
         layers.merge(merged, layer.data)
-    if LATER.isdisjoint(merged):
+    plain = LATER.isdisjoint(merged) and all(layers.reach(merged, path) is None for path in TYPED_PATHS)
+    if plain:
         try:
             return msgspec.convert(merged, Settings), []
         except msgspec.ValidationError:

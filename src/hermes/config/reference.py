@@ -63,7 +63,7 @@ def explained(config: Config, key: keys.Key, value: Any) -> str:
 
 def _explained(config: Config, key: keys.Key, value: Any) -> Iterator[str]:
     yield f"{key.name}: {key.doc}"
-    if keys.later(key.path):
+    if keys.unused(key.path):
         yield "  This version understands and keeps it, but does not use it yet."
     yield f"  takes      {key.expected}"
     if not key.section:

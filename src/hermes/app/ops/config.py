@@ -175,7 +175,7 @@ def _set(args: argparse.Namespace, at: Home, process: Mapping[str, str]) -> int:
     for change in done:
         print(f"{change.key} is set in {at.folder / Path(change.file).name}.")
     key = edits.split(args.key)
-    if not edits.is_variable(args.key) and keys.later(key):
+    if not edits.is_variable(args.key) and keys.unused(key):
         print(f"Note: {args.key} is kept, but this version does not use it yet.", file=sys.stderr)
     if over := _overriding(args.key, done[0].key, at, process):
         print(f"Note: {over} still counts before it.", file=sys.stderr)
