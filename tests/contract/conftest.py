@@ -46,7 +46,18 @@ def postgres_server() -> Iterator[str]:
     programs, quiet = _programs(place, account), subprocess.DEVNULL
     making = [programs / "initdb", "-D", data, "-U", "postgres", "--auth=trust", "--no-sync", "--locale=C"]
     subprocess.run([*making, "-E", "UTF8"], check=True, cwd=place, stdout=quiet, stderr=quiet, **account)  # type: ignore[call-overload]
-    options = ["-k", data, "-h", "", "-c", "fsync=off", "-c", "shared_buffers=32MB"]
+    options = [
+        "-k",
+        data,
+        "-h",
+        "",
+        "-c",
+        "fsync=off",
+        "-c",
+        "shared_buffers=32MB",
+        "-c",
+        "deadlock_timeout=50ms",
+    ]
     running = [programs / "postgres", "-D", data, *options]
     server = subprocess.Popen(running, cwd=place, stdout=quiet, stderr=quiet, **account)  # type: ignore[call-overload]
     try:

@@ -3,6 +3,8 @@
 import os
 from collections.abc import Sequence
 from functools import lru_cache
+from random import random
+from time import sleep
 from typing import Any
 
 import psycopg
@@ -20,6 +22,8 @@ from hermes.stores.worker import Job
 
 MIGRATING = 0x4865726D
 """The advisory lock under which the schema is changed."""
+TRIES = 5
+"""How often a transaction is run anew that deadlocked with another process's."""
 _TRANSIENT = (errors.DeadlockDetected, errors.SerializationFailure)
 
 
@@ -129,14 +133,19 @@ class _Connection:
         """Run the jobs: reads each on a snapshot, writes together in one transaction."""
         for batch in [[job] for job in jobs] if self._read_only else [jobs]:
             self._together(batch)
-        if not self._read_only:
-            for job in jobs:
-                if isinstance(job.error, _TRANSIENT):  # two processes in each other's way: once more
-                    job.error = None
-                    self._together([job])
         for job in jobs:
+            self._again(job)
             if isinstance(job.error, psycopg.Error):
                 job.error = _said(job.error, self._server.place)
+
+    def _again(self, job: Job) -> None:
+        """Run a job anew that got into another process's way, until one of the two is through."""
+        for tried in range(TRIES):
+            if not isinstance(job.error, _TRANSIENT):
+                return
+            sleep(random() * 0.02 * tried)
+            job.error = None
+            self._together([job])
 
     def deleted(self) -> bool:
         """Whether something was deleted since this was last asked."""
@@ -190,16 +199,22 @@ class _Searcher:
 
     def run(self, jobs: list[Job]) -> None:
         for job in jobs:
-            try:
-                if self._index is None:
-                    self._index = Index(self._server.open())
-                job.run(self._index)
-            except (psycopg.Error, StoreError) as error:
-                job.error = error
-            if job.error is not None:
-                self.close()
+            self._one(job)
+            if isinstance(job.error, psycopg.OperationalError):  # the connection was lost meanwhile
+                self._one(job)
             if isinstance(job.error, psycopg.Error):
                 job.error = _said(job.error, self._server.place)
+
+    def _one(self, job: Job) -> None:
+        job.error = None
+        try:
+            if self._index is None:
+                self._index = Index(self._server.open())
+            job.run(self._index)
+        except (psycopg.Error, StoreError) as error:
+            job.error = error
+        if job.error is not None:
+            self.close()
 
     def close(self) -> None:
         index, self._index = self._index, None
