@@ -367,9 +367,8 @@ def _limit(sentence: str) -> int:
     """The window in tokens, when the vendor names it."""
     patterns = (
         r"maximum context length (?:is|of) ([\d,]+)",
-        r"tokens? > ([\d,]+) maximum",
-        r"context (?:limit|window|length|size)[^\d]{0,30}([\d,]{4,})",
         r"> ([\d,]{4,})",
+        r"context (?:limit|window|length|size)[^\d]{0,30}([\d,]{4,})",
         r"maximum (?:allowed )?(?:number of (?:input )?tokens )?[^\d]{0,20}\(?([\d,]{4,})",
     )
     for pattern in patterns:

@@ -4,6 +4,7 @@ Format: https://html.spec.whatwg.org/multipage/server-sent-events.html
 """
 
 from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
 
 BOM = b"\xef\xbb\xbf"
 
@@ -18,8 +19,8 @@ async def events(
     for a line of more than `limit` bytes.
     """
     name, data = "", list[str]()
-    async for lines in _lines(chunks, limit):
-        for line in lines:
+    async with aclosing(_lines(chunks, limit)) as lines:
+        async for line in lines:
             if not line:
                 if data:
                     yield name, "\n".join(data)
@@ -34,8 +35,8 @@ async def events(
         yield name, "\n".join(data)
 
 
-async def _lines(chunks: AsyncIterator[bytes], limit: int) -> AsyncGenerator[list[bytes], None]:
-    """The whole lines that each chunk completes, whichever of the three line ends they have."""
+async def _lines(chunks: AsyncIterator[bytes], limit: int) -> AsyncGenerator[bytes, None]:
+    """The lines without their ends, of which there are three kinds."""
     rest, first = b"", True
     async for chunk in chunks:
         rest += chunk
@@ -48,7 +49,7 @@ async def _lines(chunks: AsyncIterator[bytes], limit: int) -> AsyncGenerator[lis
             whole = rest.removesuffix(b"\r").replace(b"\r\n", b"\n").replace(b"\r", b"\n")
             rest = whole + held
         *lines, rest = rest.split(b"\n")
-        if lines:
-            yield lines
+        for line in lines:
+            yield line
     if rest.endswith(b"\r"):
-        yield [rest[:-1]]
+        yield rest[:-1]

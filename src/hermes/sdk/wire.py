@@ -76,7 +76,7 @@ class Listening:
     async def events(self) -> AsyncGenerator[tuple[str, str], None]:
         """(event name, data) as they come."""
         try:
-            async with aclosing(events(self._chunks())) as stream:
+            async with aclosing(self._chunks()) as chunks, aclosing(events(chunks)) as stream:
                 async for event in stream:
                     yield event
         except ValueError as error:
@@ -86,13 +86,14 @@ class Listening:
         """The whole body. White space that keeps a connection alive is not progress."""
         pieces: list[bytes] = []
         size = 0
-        async for chunk in self._chunks():
-            pieces.append(chunk)
-            size += len(chunk)
-            if not chunk.isspace():
-                self.progress()
-            if size > LARGEST:
-                raise malformed(self._where, f"more than {LARGEST:,} bytes")
+        async with aclosing(self._chunks()) as chunks:
+            async for chunk in chunks:
+                pieces.append(chunk)
+                size += len(chunk)
+                if not chunk.isspace():
+                    self.progress()
+                if size > LARGEST:
+                    raise malformed(self._where, f"more than {LARGEST:,} bytes")
         return b"".join(pieces)
 
     async def _chunks(self) -> AsyncGenerator[bytes, None]:
