@@ -17,6 +17,7 @@ BYTES = st.lists(st.sampled_from([b"a", b"b", b"\xc3\xa4", b"\n", b"\r\n", b"\r"
 LINES = st.lists(st.sampled_from(["a", "b", "  a", "c", ""]), max_size=12)
 
 
+@settings(deadline=None)
 @given(TEXT, TEXT, TEXT, st.booleans())
 def test_a_replacement_is_what_python_would_do_or_is_refused(text, old, new, everywhere):
     places = sum(text.startswith(old, at) for at in range(len(text))) if old else 0
@@ -29,6 +30,7 @@ def test_a_replacement_is_what_python_would_do_or_is_refused(text, old, new, eve
     assert decode(text.encode()).edited(edits).decode() == text.replace(old, new)
 
 
+@settings(deadline=None)
 @given(BYTES, st.data())
 def test_bytes_outside_an_edit_stay_as_they_are(content, data):
     file = decode(content)
@@ -48,12 +50,14 @@ def test_bytes_outside_an_edit_stay_as_they_are(content, data):
         assert between == b"X" + file.newline.encode() + b"Y"
 
 
+@settings(deadline=None)
 @given(st.text(max_size=20), st.sampled_from(["utf-8", "utf-8-sig", "utf-16", "utf-32"]))
 def test_every_encoding_survives_a_round(text, encoding):
     content = text.encode(encoding)
     assert decode(content).edited([]) == content
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=60))
 def test_any_bytes_survive_a_round(content):
     file = decode(content)
@@ -61,7 +65,7 @@ def test_any_bytes_survive_a_round(content):
     assert textfile.lines(file.text) is not None
 
 
-@settings(max_examples=300)
+@settings(max_examples=300, deadline=None)
 @given(LINES, st.data(), st.booleans(), st.sampled_from(["\n", "\r\n"]))
 def test_a_hunk_goes_where_its_lines_stand_or_is_refused(have, data, closed, newline):
     """A hunk taken from the file itself: context, some lines out, some in."""
@@ -78,7 +82,7 @@ def test_a_hunk_goes_where_its_lines_stand_or_is_refused(have, data, closed, new
         rows.append((sign, line))
         if sign == " ":
             wanted.append(line)
-        for added in data.draw(st.lists(st.sampled_from(["new", "a"]), max_size=2)):
+        for added in data.draw(st.lists(st.sampled_from(["new", "a", ""]), max_size=2)):
             rows.append(("+", added))
             wanted.append(added)
     wanted += have[end:]
@@ -95,6 +99,7 @@ def test_a_hunk_goes_where_its_lines_stand_or_is_refused(have, data, closed, new
         assert after.text.endswith("\n") == file.text.endswith("\n") or wanted[-1] == ""
 
 
+@settings(deadline=None)
 @given(TEXT, TEXT)
 def test_a_diff_tells_the_whole_difference(before, after):
     rows = unified(before, after).split("\n")

@@ -7,7 +7,7 @@ from typing import Literal
 from hermes.core.ids import SessionId
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Sight:
     version: tuple[int, int]
     lines: int

@@ -3,12 +3,10 @@
 import re
 from functools import lru_cache
 
-_WILD = re.compile(r"[*?\[{]")
-
 
 def wild(pattern: str) -> bool:
     """True when the pattern has wildcards."""
-    return bool(_WILD.search(pattern))
+    return any(char in pattern for char in "*?[{")
 
 
 def matches(pattern: str, path: str) -> bool:

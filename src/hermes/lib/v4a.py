@@ -8,12 +8,13 @@ from typing import Literal
 from hermes.lib.edits import Refused, at_lines, hint
 from hermes.lib.textfile import Edit, lines
 
-_HEADER = re.compile(r"\*\*\* (Add|Update|Delete|Move) File: *(.+?) *$")
-_MOVE_TO = re.compile(r"\*\*\* Move to: *(.+?) *$")
-_UNIFIED = re.compile(r"-\d+(?:,\d+)? \+\d+(?:,\d+)? @@ ?")
+# Compiled when first used: most runs read no patch.
+_HEADER = r"\*\*\* (Add|Update|Delete|Move) File: *(.+?) *$"
+_MOVE_TO = r"\*\*\* Move to: *(.+?) *$"
+_UNIFIED = r"-\d+(?:,\d+)? \+\d+(?:,\d+)? @@ ?"
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Hunk:
     """Lines kept (" "), taken out ("-") and put in ("+"), below the anchor lines. `line` is for errors."""
 
@@ -27,7 +28,7 @@ class Hunk:
         return [text for sign, text in self.rows if sign != "+"]
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Change:
     """What the patch does to one file. `rows` are those of an added file, `to` is where a file moves."""
 
@@ -53,7 +54,7 @@ def parse(patch: str) -> list[Change]:
         raise Refused('The patch does not end with the line "*** End Patch", so some of it may be missing.')
     changes: list[Change] = []
     for number, row in enumerate(rows[1:-1], 2):
-        if header := _HEADER.match(row):
+        if header := re.match(_HEADER, row):
             changes.append(_change(header[1], header[2], number))
         elif changes:
             _add(changes[-1], row, number)
@@ -122,10 +123,10 @@ def _add(change: Change, row: str, number: int) -> None:
 
 def _add_to_update(change: Change, row: str, number: int) -> None:
     hunks = change.hunks
-    if move := _MOVE_TO.match(row):
+    if move := re.match(_MOVE_TO, row):
         change.to = move[1]
     elif row.startswith("@@"):
-        anchor = _UNIFIED.sub("", row[2:].removeprefix(" "), count=1)
+        anchor = re.sub(_UNIFIED, "", row[2:].removeprefix(" "), count=1)
         if not hunks or hunks[-1].rows:
             hunks.append(Hunk(number))
         if anchor.strip():
@@ -259,13 +260,18 @@ def _runs(hunk: Hunk, place: int, text: str, offsets: list[int]) -> list[Edit]:
 
 
 def _edit(text: str, offsets: list[int], place: int, gone: int, added: list[str]) -> Edit:
-    """Lines in place of others; a file without a newline at its end stays without."""
+    """Lines in place of others; a file without a newline at its end stays without.
+
+    Unless its last line is empty now: that needs one to be a line at all.
+    """
     start, end = offsets[place], offsets[place + gone]
     body = "\n".join(added)
     if end < len(text) or not text or text.endswith("\n"):
         return Edit(start, end, body + "\n" if added else "")
-    if gone and added:
+    if added and not added[-1]:
+        body += "\n"
+    if not gone:
+        return Edit(start, end, "\n" + body)
+    if added or text[:start].endswith("\n\n") or text[:start] == "\n":
         return Edit(start, end, body)
-    if gone:
-        return Edit(max(start - 1, 0), end, "")
-    return Edit(start, end, "\n" + body)
+    return Edit(max(start - 1, 0), end, "")

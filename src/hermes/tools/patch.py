@@ -19,7 +19,7 @@ from hermes.lib.text import clean
 from hermes.sdk import syntax, tool
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class _Step:
     """One file's change, checked and ready. `after` None deletes the file; `to` is where it moves."""
 

@@ -21,7 +21,7 @@ PAGE = 60_000
 NAMES = 100
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Page:
     """Lines `first` to `last` as shown; `cut` are the numbers of lines that go on at `next_column`."""
 

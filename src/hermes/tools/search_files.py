@@ -29,11 +29,11 @@ MOST_NAMES = 100_000
 SECONDS = 60
 
 # (a+)+ and the like: Python's matcher may need forever for one line and cannot be stopped.
-_RUNAWAY = re.compile(r"\((?:[^()\\]|\\.)*[+*](?:[^()\\]|\\.)*\)[+*{]")
-_ROW = re.compile(r"(\d+)([:-])(.*)", re.DOTALL)
+_RUNAWAY = r"\((?:[^()\\]|\\.)*[+*](?:[^()\\]|\\.)*\)[+*{]"
+_ROW = r"(\d+)([:-])([^\n]*)"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class _Row:
     """A line of a file. `hit` is False for a line around a match."""
 
@@ -43,7 +43,7 @@ class _Row:
     hit: bool = True
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Policy:
     """What the gate lets pass unasked; a search is no reason to put a question for each file."""
 
@@ -66,7 +66,7 @@ class _Policy:
         return [path for path, allowed in self.known.items() if not allowed]
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Asked:
     """The search: what, where, and how much of it."""
 
@@ -230,7 +230,7 @@ def _parsed(output: str, asked: _Asked) -> Iterator[_Row]:
         path, nul, rest = row.partition("\0")
         if asked.mode == "count" and nul:
             yield _Row(path, int(rest), "")
-        elif nul and (found := _ROW.match(rest)):
+        elif nul and (found := re.match(_ROW, rest)):
             yield _Row(path, int(found[1]), found[3].rstrip("\r"), found[2] == ":")
 
 
@@ -270,7 +270,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
         raise ToolError(
             "The pattern spans lines, but files are searched line by line. Search for one of the lines."
         )
-    if _RUNAWAY.search(pattern):
+    if re.search(_RUNAWAY, pattern):
         raise ToolError(
             "The pattern repeats a group that itself repeats, which may take forever. Simplify it."
         )

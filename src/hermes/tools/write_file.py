@@ -14,7 +14,7 @@ from hermes.lib.text import clean
 from hermes.sdk import syntax, tool
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class _Existing:
     """The file that is to be replaced. `file` is None when it is not text."""
 
