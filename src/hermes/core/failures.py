@@ -330,11 +330,8 @@ def _leaves(value: Any, key: str = "", depth: int = 0) -> Iterator[tuple[str, An
     """(key, value) of everything that is not a container, outermost first within a level."""
     if depth > 6:
         return
-    if isinstance(value, Mapping):
-        items = list(cast("Mapping[str, Any]", value).items())
-    elif isinstance(value, list):
-        items = [(key, item) for item in value]
-    else:
+    items = _items(value, key)
+    if items is None:
         yield key, value
         return
     for name, item in items:
@@ -343,6 +340,16 @@ def _leaves(value: Any, key: str = "", depth: int = 0) -> Iterator[tuple[str, An
     for name, item in items:
         if isinstance(item, Mapping | list):
             yield from _leaves(item, name, depth + 1)
+
+
+def _items(value: Any, key: str) -> list[tuple[str, Any]] | None:
+    match value:
+        case Mapping():
+            return list(cast("Mapping[str, Any]", value).items())
+        case list():
+            return [(key, item) for item in cast("list[Any]", value)]  # type: ignore[redundant-cast]
+        case _:
+            return None
 
 
 def _is_status(value: Any) -> bool:

@@ -51,7 +51,7 @@ def cleaned(value: Any) -> Any:
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, Mapping):
-        pairs: Mapping[Any, Any] = value
+        pairs = cast("Mapping[Any, Any]", value)  # type: ignore[redundant-cast]
         return {clean(str(key)): cleaned(item) for key, item in pairs.items()}
     if isinstance(value, list | tuple):
         return [cleaned(item) for item in cast("list[Any]", value)]
@@ -84,5 +84,12 @@ def _unfinished(error: Exception, text: str) -> bool:
 
 
 def _kind(value: Any) -> str:
-    names = {list: "a list", str: "a string", bool: "true or false", int: "a number", float: "a number"}
-    return names.get(type(value), "something else")
+    match value:
+        case list():
+            return "a list"
+        case str():
+            return "a string"
+        case bool():
+            return "true or false"
+        case _:
+            return "a number"

@@ -4,7 +4,7 @@ Nothing is made before the first request: a run that asks no model pays for no c
 one that only talks to `http://` hosts never loads certificates.
 """
 
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncGenerator, Generator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from urllib.parse import urlsplit
 
@@ -32,7 +32,7 @@ class HttpxClient(Http):
         self._secure: httpx2.AsyncClient | None = None
 
     @asynccontextmanager
-    async def send(self, request: HttpRequest) -> AsyncIterator[HttpReply]:
+    async def send(self, request: HttpRequest) -> AsyncGenerator[HttpReply, None]:
         """See `Http.send`. Redirects are not followed: a key must not travel to another host."""
         client = self._client(request.url)
         timeout = httpx2.Timeout(request.idle, connect=request.connect, pool=request.connect)
@@ -110,7 +110,7 @@ class _Reply:
 
 
 @contextmanager
-def _told(request: HttpRequest) -> Iterator[None]:
+def _told(request: HttpRequest) -> Generator[None, None, None]:
     """Turn whatever the transport raises into Unavailable, with a sentence for a person."""
     try:
         yield

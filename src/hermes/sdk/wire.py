@@ -4,7 +4,7 @@ import hashlib
 import json
 import re
 from base64 import b64encode
-from collections.abc import AsyncGenerator, AsyncIterator, Collection
+from collections.abc import AsyncGenerator, Collection
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePath
@@ -30,7 +30,7 @@ _encoder = msgspec.json.Encoder()
 
 
 @asynccontextmanager
-async def ask(http: Http, request: HttpRequest, where: Where) -> AsyncIterator["Listening"]:
+async def ask(http: Http, request: HttpRequest, where: Where) -> AsyncGenerator["Listening", None]:
     """Send a request and listen to the reply. Raise what `core.failures` makes of a refusal."""
     async with http.send(request) as reply:
         listening = Listening(reply, where, request.idle)
@@ -98,21 +98,21 @@ class Listening:
 
     async def _chunks(self) -> AsyncGenerator[bytes, None]:
         async with aclosing(self._reply.chunks()) as chunks:
-            while True:
-                with anyio.CancelScope(deadline=self._deadline) as scope:
-                    try:
-                        chunk = await anext(chunks)
-                    except StopAsyncIteration:
-                        return
-                    except Unavailable:
-                        if self._closing:
-                            return
-                        raise
-                if scope.cancelled_caught:
-                    if self._closing:
-                        return
-                    raise stalled(self._where, self._idle)
+            while (chunk := await self._next(chunks)) is not None:
                 yield chunk
+
+    async def _next(self, chunks: AsyncGenerator[bytes, None]) -> bytes | None:
+        """The next chunk before the deadline, None at the end."""
+        with anyio.CancelScope(deadline=self._deadline):
+            try:
+                return await anext(chunks, None)
+            except Unavailable:
+                if self._closing:
+                    return None
+                raise
+        if self._closing:
+            return None
+        raise stalled(self._where, self._idle)
 
 
 def encode(value: Any) -> bytes:

@@ -1,7 +1,7 @@
 """PaperHttp: an Http without a network, for tests of what is sent and of what is made of an answer."""
 
 import json
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -34,7 +34,7 @@ class PaperHttp(Http):
         return {"content-type": self.kind, **self.more}
 
     @asynccontextmanager
-    async def send(self, request: HttpRequest) -> AsyncIterator[HttpReply]:
+    async def send(self, request: HttpRequest) -> AsyncGenerator[HttpReply, None]:
         self.requests.append(request)
         yield self
 
