@@ -64,7 +64,10 @@ def test_looking_makes_nothing(config: Command) -> None:
         assert config(*words) == 0
     assert config("get", "agent.max_turn") == 1
     assert config("unset", "model") == 1
-    assert not config.home.exists() or not (config.home / "config.yaml").exists()
+    assert config("unset", "MODEL_KEY") == 1
+    assert config("migrate") == 0
+    assert config("get", "model", profile="work") == 2
+    assert not config.home.exists()
 
 
 def test_get_prints_a_section(config: Command) -> None:

@@ -210,6 +210,8 @@ def remember(home: Home, values: Mapping[str, str | None]) -> bool:
     Raises:
         ConfigError: The file cannot be read or written; it is as it was.
     """
+    if not any(value is not None for value in values.values()) and text_of(home.env) is None:
+        return False  # nothing to take out, and no folder to make for it
     with files.locked(home.folder):
         before = text_of(home.env) or ""
         after = before
@@ -256,9 +258,10 @@ def restore(home: Home, number: int) -> None:
     """
     with files.locked(home.folder):
         version = home.config.with_name(f"{home.config.name}.bak-{number}")
-        if not version.exists():
-            raise ConfigError(f"There is no {version}.")
-        content = version.read_bytes()
+        try:
+            content = version.read_bytes()
+        except OSError as error:
+            raise ConfigError(f"{version} cannot be read: {error.strerror}.") from None
         files.keep(home.config)
         files.replaced(home.config, content)
 
@@ -274,6 +277,8 @@ def migrated(home: Home) -> list[str]:
     """
     name = home.label("config.yaml")
     done: list[str] = []
+    if text_of(home.config) is None:
+        return done
     with files.locked(home.folder):
         before = text_of(home.config) or ""
         after = before

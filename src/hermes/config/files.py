@@ -98,7 +98,7 @@ def _synced(folder: Path) -> None:
 def kept(path: Path) -> list[Path]:
     """The former versions of a file, the newest first."""
     versions = (path.with_name(f"{path.name}.bak-{number}") for number in range(1, KEPT + 1))
-    return [version for version in versions if version.exists()]
+    return [version for version in versions if os.path.exists(version)]
 
 
 def keep(path: Path) -> None:
@@ -109,10 +109,12 @@ def keep(path: Path) -> None:
     """
     try:
         content = path.read_bytes()
+        for number in range(KEPT - 1, 0, -1):
+            older = path.with_name(f"{path.name}.bak-{number}")
+            if older.exists():
+                os.replace(older, path.with_name(f"{path.name}.bak-{number + 1}"))
     except FileNotFoundError:
         return
-    for number in range(KEPT - 1, 0, -1):
-        older = path.with_name(f"{path.name}.bak-{number}")
-        if older.exists():
-            os.replace(older, path.with_name(f"{path.name}.bak-{number + 1}"))
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be kept: {error.strerror}. Nothing was changed.") from None
     replaced(path.with_name(f"{path.name}.bak-1"), content, 0o600)

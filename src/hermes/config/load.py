@@ -117,9 +117,9 @@ def gathered(at: Home, process: Mapping[str, str], flags: Mapping[str, object]) 
     Raises:
         ConfigError: A file is unreadable or not YAML; there is no such profile.
     """
+    env, problems = variables(at, process)
     if at.profile and not at.folder.is_dir():
         raise ConfigError(_no_profile(at))
-    env, problems = variables(at, process)
     sources = [
         *layers.from_files(at, env, problems),
         *layers.from_environment(env, problems),
