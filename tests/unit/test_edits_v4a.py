@@ -166,6 +166,11 @@ def test_all_kinds_of_changes_are_read():
             "*** Begin Patch\n*** Delete File: a\n*** Add File: a\n+x\n*** End Patch",
             "a is named more than once",
         ),
+        (
+            "*** Begin Patch\n*** Delete File: a\n*** Move File: b -> c/../a\n*** End Patch",
+            "named more than once",
+        ),
+        ("*** Begin Patch\n*** Move File: a -> ./a\n*** End Patch", "named more than once"),
     ],
 )
 def test_a_patch_that_is_not_whole_or_not_clear_is_refused(patch, said):

@@ -214,6 +214,11 @@ async def test_a_patch_of_several_files(tmp_path):
     }
 
 
+async def test_a_patch_without_a_mode_can_only_mean_one_thing(tmp_path):
+    text = "*** Begin Patch\n*** Add File: a\n+x\n*** End Patch"
+    assert (await patch.run(tool_context(tmp_path), {"patch": text})).text == "a created."
+
+
 async def test_all_is_checked_before_anything_is_written(tmp_path):
     (tmp_path / "a").write_text("one\n")
     (tmp_path / "b").write_text("one\n")

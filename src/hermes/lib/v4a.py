@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass, field
 from itertools import pairwise
+from posixpath import normpath
 from typing import Literal
 
 from hermes.lib.edits import Refused, at_lines, hint
@@ -150,12 +151,12 @@ def _check(changes: list[Change]) -> None:
     for change in changes:
         while change.rows and not change.rows[-1]:
             change.rows.pop()
-        for path in {change.path, change.to} - {""}:
-            if path in named:
+        for path in (change.path, change.to) if change.to else (change.path,):
+            if normpath(path) in named:
                 raise Refused(
                     f"{path} is named more than once in the patch. Put its changes into one section."
                 )
-            named.add(path)
+            named.add(normpath(path))
         for hunk in change.hunks:
             _check_hunk(hunk)
         if change.kind == "Update" and not change.hunks and not change.to:

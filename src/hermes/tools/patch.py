@@ -52,10 +52,10 @@ async def patch(
     otherwise nothing is changed.
     """
     try:
-        if mode == "replace":
-            steps = [await _replacement(ctx, path, old_string, new_string, replace_all)]
-        else:
+        if mode == "patch" or (patch and not old_string):
             steps = [await _planned(ctx, change) for change in _parsed(patch)]
+        else:
+            steps = [await _replacement(ctx, path, old_string, new_string, replace_all)]
     except edits.Refused as refused:
         raise ToolError(f"Nothing was changed: {refused}") from refused
     return await _perform(ctx, steps)
