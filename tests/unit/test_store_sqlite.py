@@ -153,7 +153,10 @@ async def test_a_full_disk_loses_only_what_was_refused(file: Path) -> None:
         str(caught.value) == f"The disk is full: {file} could not be written. Free some space and try again."
     )
     await said(store, "after")
-    assert await logged(store) == ["before", "after"]
+    await store.write(fill)
+    store.post(lambda tx: tx.messages.append(ONE, user("x" * 100_000)))
+    await said(store, "in the same commit")
+    assert (await logged(store))[-1] == "in the same commit"
     await store.close()
 
 

@@ -30,9 +30,11 @@ def tidy(text: str) -> str:
 class SessionRows:
     """Sessions: one row per conversation."""
 
-    _FIELDS = (
-        "id, root, parent, title, source, principal, cwd, model, system, created, updated,"
-        " input, output, cached, written, reasoning, cost, calls, count"
+    _SELECT = (
+        "SELECT s.id, s.root, s.parent, s.title, s.source, s.principal, s.cwd, s.model,"
+        " coalesce(p.system, '[]'), s.created, s.updated,"
+        " s.input, s.output, s.cached, s.written, s.reasoning, s.cost, s.calls, s.count"
+        " FROM sessions s LEFT JOIN prompts p ON p.session = s.id"
     )
 
     def __init__(self, db: Database, now: Now, deleted: Callable[[], None]) -> None:
@@ -43,22 +45,24 @@ class SessionRows:
         spent, title = session.usage, tidy(session.title)
         row = self._db.execute(
             "INSERT INTO sessions (id, root, parent, title, title_key, source, principal, cwd, model,"
-            " system, created, updated, last, count, input, output, cached, written, reasoning, cost, calls)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, ?, ?, ?, ?, ?, ?, ?)"
+            " created, updated, last, count, input, output, cached, written, reasoning, cost, calls)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, ?, ?, ?, ?, ?, ?, ?)"
             " ON CONFLICT (id) DO NOTHING RETURNING id",
             (
                 *(tidy(session.id), tidy(session.root), session.parent, title, title.casefold()),
                 *(tidy(session.source), tidy(session.principal), tidy(session.cwd), tidy(session.model)),
-                *(codec.to_text(session.system), created, session.updated or created),
+                *(created, session.updated or created),
                 *(spent.input, spent.output, spent.cached, spent.written, spent.reasoning),
                 *(spent.cost, spent.calls),
             ),
         ).fetchone()
         if row is None:
             raise StoreError(f"There is a session {session.id} already.")
+        if session.system:
+            self.prompt(session.id, session.system)
 
     def get(self, session: SessionId) -> Session | None:
-        row = self._db.execute(f"SELECT {self._FIELDS} FROM sessions WHERE id = ?", (session,)).fetchone()
+        row = self._db.execute(f"{self._SELECT} WHERE s.id = ?", (session,)).fetchone()
         return None if row is None else _session(row)
 
     def find(self, text: str, principal: str | None = None) -> Sequence[Session]:
@@ -67,9 +71,9 @@ class SessionRows:
             return []
         whose, who = _of(principal)
         rows = self._db.execute(
-            f"SELECT {self._FIELDS} FROM sessions"
-            f" WHERE (title_key = ? OR substr(id, 1, ?) = ?){whose}"
-            " ORDER BY CASE WHEN id = ? THEN 0 WHEN title_key = ? THEN 1 ELSE 2 END, updated DESC, id DESC",
+            f"{self._SELECT} WHERE (s.title_key = ? OR substr(s.id, 1, ?) = ?){whose}"
+            " ORDER BY CASE WHEN s.id = ? THEN 0 WHEN s.title_key = ? THEN 1 ELSE 2 END,"
+            " s.updated DESC, s.id DESC",
             (text.casefold(), len(text), text, *who, text, text.casefold()),
         ).fetchall()
         found = [_session(row) for row in rows]
@@ -80,10 +84,9 @@ class SessionRows:
     ) -> Sequence[Session]:
         whose, who = _of(principal)
         if source:
-            whose, who = f"{whose} AND source = ?", (*who, source)
+            whose, who = f"{whose} AND s.source = ?", (*who, source)
         rows = self._db.execute(
-            f"SELECT {self._FIELDS} FROM sessions WHERE 1 = 1{whose}"
-            " ORDER BY updated DESC, id DESC LIMIT ? OFFSET ?",
+            f"{self._SELECT} WHERE 1 = 1{whose} ORDER BY s.updated DESC, s.id DESC LIMIT ? OFFSET ?",
             (*who, limit, offset),
         ).fetchall()
         return [_session(row) for row in rows]
@@ -99,7 +102,11 @@ class SessionRows:
             self._change(session, "model = ?", tidy(model))
 
     def prompt(self, session: SessionId, system: tuple[str, ...]) -> None:
-        self._change(session, "system = ?", codec.to_text(system))
+        self._db.execute(
+            "INSERT INTO prompts (session, system) VALUES (?, ?)"
+            " ON CONFLICT (session) DO UPDATE SET system = excluded.system",
+            (session, codec.to_text(system)),
+        )
 
     def delete(self, session: SessionId) -> None:
         for sql in (
@@ -107,6 +114,7 @@ class SessionRows:
             " SELECT m.id, m.session, s.principal, m.body FROM messages m"
             " JOIN sessions s ON s.id = m.session WHERE m.session = ?",
             "DELETE FROM messages WHERE session = ?",
+            "DELETE FROM prompts WHERE session = ?",
             "DELETE FROM drafts WHERE session = ?",
             "DELETE FROM questions WHERE session = ?",
             "DELETE FROM outbox WHERE session = ? AND state NOT IN ('due', 'sending')",
@@ -407,7 +415,7 @@ def tables(db: Database, dialect: Dialect, now: Now) -> Tables:
 
 
 def _of(principal: str | None) -> tuple[str, tuple[str, ...]]:
-    return ("", ()) if principal is None else (" AND principal = ?", (principal,))
+    return ("", ()) if principal is None else (" AND s.principal = ?", (principal,))
 
 
 def _no_session(session: SessionId) -> StoreError:

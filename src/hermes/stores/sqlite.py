@@ -155,6 +155,11 @@ class _Connection:
             for job in jobs:
                 self._in_savepoint(db, tx, job)
             db.execute("COMMIT")
+        except _Undone as error:
+            self._give_up(jobs, error.why)
+            for job in jobs if len(jobs) > 1 else ():
+                job.error = None
+                self._write([job])
         except (sqlite3.Error, OSError, StoreError) as error:
             self._give_up(jobs, error)
 
@@ -164,7 +169,8 @@ class _Connection:
                 db, tx = self._opened()
                 db.execute("BEGIN")
                 _run(job, tx, self._file.path)
-                db.execute("COMMIT")
+                if db.in_transaction:  # else SQLite has ended it, and the job's error says why
+                    db.execute("COMMIT")
             except (sqlite3.Error, OSError, StoreError) as error:
                 self._give_up([job], error)
 
@@ -172,8 +178,8 @@ class _Connection:
         db.execute("SAVEPOINT work")
         _run(job, tx, self._file.path)
         if job.error is not None:
-            if not db.in_transaction:  # disk full and the like: SQLite has undone the whole batch
-                raise said(job.error, self._file.path)
+            if not db.in_transaction:
+                raise _Undone(job.error)
             db.execute("ROLLBACK TO work")
         db.execute("RELEASE work")
 
@@ -197,10 +203,18 @@ class _Connection:
             self._tables = tables(self._db, SQLITE, self._clock.now)
         return self._db, self._tables
 
-    def _give_up(self, jobs: list[Job], error: Exception) -> None:
+    def _give_up(self, jobs: list[Job], error: BaseException) -> None:
         self.close()
         for job in jobs:
             job.error = said(error, self._file.path)
+
+
+class _Undone(Exception):
+    """SQLite itself has undone the whole batch over one job: the disk is full, and the like."""
+
+    def __init__(self, why: BaseException) -> None:
+        super().__init__()
+        self.why = why
 
 
 class _Searcher:

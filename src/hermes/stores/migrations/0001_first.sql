@@ -14,7 +14,6 @@ CREATE TABLE sessions (
   principal TEXT NOT NULL,
   cwd TEXT NOT NULL,
   model TEXT NOT NULL,
-  system TEXT NOT NULL,
   created BIGINT NOT NULL,
   updated BIGINT NOT NULL,
   last BIGINT NOT NULL,
@@ -29,6 +28,12 @@ CREATE TABLE sessions (
 );
 CREATE INDEX sessions_updated ON sessions (updated);
 CREATE INDEX sessions_title ON sessions (title_key);
+
+-- Apart from the session's row, which every message rewrites.
+CREATE TABLE prompts (
+  session TEXT PRIMARY KEY,
+  system TEXT NOT NULL
+);
 
 CREATE TABLE messages (
   id {identity},
