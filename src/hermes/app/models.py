@@ -49,12 +49,16 @@ no model is set up, and none was found. Any of these helps:
 
 @dataclass(frozen=True, slots=True)
 class Seat:
-    """One place of the chain: who answers there, and why it was taken. Nothing is connected yet."""
+    """One place of the chain: who answers there, and why it was taken. Nothing is connected yet.
+
+    `note` is what a person should know of the model, empty mostly.
+    """
 
     vendor: Vendor
     info: ModelInfo
     endpoint: Endpoint
     why: str
+    note: str = ""
 
     @property
     def name(self) -> str:
@@ -113,9 +117,10 @@ async def choose(config: Config, http: Http, model: str = "") -> Choice:
         try:
             seats.append(_fallback(config, other, f"fallback_providers.{place}"))
         except ModelError as error:
-            notes.append(f" Left out of the chain: {error}")
+            notes.append(f"; left out of the chain: {error}")
     after = f", then {', '.join(s.name for s in seats[1:])}" if seats[1:] else ""
-    why = f"{seat.name}{after}: {seat.why}{''.join(notes)}"
+    note = f" ({seat.note})" if seat.note else ""
+    why = f"{seat.name}{note}{after}: {seat.why}{''.join(notes)}"
     return Choice(tuple(s.open(http) for s in seats), tuple(seats), why)
 
 
@@ -169,6 +174,29 @@ def _lists(config: Config, provider: str, model: str) -> bool:
     return provider not in config.settings.providers and model in vendors.find(provider, config.home).models
 
 
+def named(config: Config, name: str) -> Wanted:
+    """The provider and the model that a name on the command line means.
+
+    Raises:
+        ConfigError: Nobody is known to serve it.
+    """
+    if _is_vendor(config, name) and "/" not in name:
+        vendor = _vendor(config, name, config.settings.providers.get(name))
+        wanted = Wanted(vendor.default, name)
+        if not vendor.default:
+            raise ConfigError(
+                f"{vendor.title} has no model of its own choice: name one, {vendor.name}/MODEL."
+            )
+    else:
+        wanted = _placed(config, Wanted(name))
+    own = wanted.provider in config.settings.providers
+    provider = wanted.provider if own else vendors.find(wanted.provider, config.home).name
+    ours = config.settings.model
+    if provider == ours.provider:
+        wanted = replace(wanted, base_url=ours.base_url, api_key=ours.api_key, api_mode=ours.api_mode)
+    return replace(wanted, provider=provider, why="chosen by you")
+
+
 def configured(config: Config, wanted: Wanted) -> Seat:
     """The seat for a wanted model, without asking anybody.
 
@@ -182,10 +210,13 @@ def configured(config: Config, wanted: Wanted) -> Seat:
     vendor = _vendor(config, wanted.provider, own)
     if vendor.wire == "embedded":
         return _embedded(config, wanted.model or DEMO, wanted.why)
-    name = wanted.model or vendor.default
-    if not name:
-        raise ConfigError(f"{vendor.title} has no model of its own choice: name one, {vendor.name}/MODEL.")
-    return _seat(config, vendor, own, replace(wanted, model=name))
+    return _seat(config, vendor, own, replace(wanted, model=wanted.model or _default(vendor)))
+
+
+def _default(vendor: Vendor) -> str:
+    if not vendor.default:
+        raise ConfigError(f"{vendor.title} serves no model by default: name one, {vendor.name}/MODEL.")
+    return vendor.default
 
 
 def _placed(config: Config, wanted: Wanted) -> Wanted:
@@ -260,10 +291,9 @@ def _seat(config: Config, vendor: Vendor, own: Provider | None, wanted: Wanted) 
     info = vendor.info(wanted.model)
     if wanted.context:
         info = replace(info, context=wanted.context)
-    why = wanted.why
-    if vendor.models and wanted.model not in vendor.models:
-        why += "; it is not in the catalogue, so its window and price are not known"
-    return Seat(vendor, info, _endpoint(vendor, own, url, key, variable), why)
+    known = not vendor.models or wanted.model in vendor.models
+    note = "" if known else "not in the catalogue: its window and price are not known"
+    return Seat(vendor, info, _endpoint(vendor, own, url, key, variable), wanted.why, note)
 
 
 def _key(env: Mapping[str, str], vendor: Vendor, own: Provider | None, wanted: Wanted) -> tuple[str, str]:
@@ -416,6 +446,6 @@ def _embedded(config: Config, model: str, why: str) -> Seat:
     info = vendor.info(model if demo else path.name)
     if window := config.settings.model.context_length:
         info = replace(info, context=window)
-    label = "a small demo model, not fit for real work; " if demo else ""
-    options = {**(vendor.options if demo else {}), "path": str(path)}
-    return Seat(vendor, info, Endpoint("embedded", "", options=options), f"{label}{why}")
+    note = "the demo model, too small for real work" if demo else ""
+    options = {**vendor.options, "path": str(path)}
+    return Seat(vendor, info, Endpoint("embedded", "", options=options), why, note)
