@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from hermes.safety import dangers as seen
 from hermes.safety import paths, shell
@@ -366,7 +366,11 @@ class _Walk:
                     self._from_elsewhere(code.scripts, "runs code that is only known when it runs")
                 self.found(*seen.of_code(code.text))
                 return
-        if not [text for text in call.positionals if text != "-"] and "-m" not in call.texts:
+            if not text.startswith("-"):
+                break  # a script, and what follows is for it
+        if call.args and call.args[0].process:
+            self._from_elsewhere(call.args[0].scripts, "runs what another command prints")
+        elif not [text for text in call.positionals if text != "-"] and "-m" not in call.texts:
             self._piped_code(call, is_shell=False)
 
 
@@ -405,26 +409,19 @@ def _found_by(texts: list[str]) -> list[Word]:
 
 # What only reads
 
-_PATTERN_FIRST = words(
-    """
-    grep egrep fgrep zgrep rg awk sed jq yq ag ack fd
-    """
-)
-_LOOKS_AROUND = words(
-    """
-    ls find fd rg tree du git ag ack grep stat file wc
-    """
-)
+_PATTERN_FIRST = words("grep egrep fgrep zgrep rg awk sed jq yq ag ack fd")
+_LOOKS_AROUND = words("ls find fd rg tree du ag ack")
+_CARRIERS = words("cd command env nice time timeout nohup xargs builtin")
 
 
 def _changes_nothing(call: Invocation) -> bool:
     if call.name == "git":
         sub = next(iter(call.positionals), "")
         return sub in programs.GIT_READS and not call.has(*programs.GIT_NOT_READING)
-    if call.name in ("cd", "command", "env", "nice", "time", "timeout", "nohup", "xargs", "builtin"):
+    if call.name in _CARRIERS:
         return True  # what they run is a call of its own
-    if call.name in ("sh", "bash") and call.has("-c"):
-        return True
+    if call.name in ("sh", "bash"):
+        return bool(call.texts and re.fullmatch(r"-\w*c", call.texts[0]))  # and so is this
     if call.name not in programs.READERS and call.name not in programs.PURE:
         return False
     return not call.has(*programs.NOT_READING.get(call.name, ()))
@@ -432,17 +429,27 @@ def _changes_nothing(call: Invocation) -> bool:
 
 def _read_paths(call: Invocation, place: Place, piped: bool) -> Iterator[str]:
     """The paths a reading program names, or the folder it stands in when it names none."""
-    if call.name in programs.PURE or call.name in ("cd", "xargs"):
+    if call.name in programs.PURE or call.name in _CARRIERS or call.name in programs.SHELLS:
         return
-    words = [word for word in call.args if not word.text.startswith("-")]
-    words = words[1:] if call.name in _PATTERN_FIRST else words
+    if call.name == "git":
+        yield from (place.resolve(value) for value in (place.cwd, *seen.values(call.texts, "-C")))
+        return
+    named = _operands(call)
+    recursive = call.name in _LOOKS_AROUND or call.has("-r", "-R")
     if (
-        call.name == "git"
-        or any(word.dynamic for word in words)
+        any(word.dynamic for word in named)
         or "xargs" in call.under
-        or (not words and (not piped or call.name in _LOOKS_AROUND))
+        or (not named and (recursive or not piped))
     ):
         yield place.cwd
-    for word in words:
+    for word in named:
         plain = re.split(r"[*?\[]", word.text)[0] if word.globbed else word.text
         yield place.resolve(posixpath.dirname(plain) if word.globbed else plain)
+
+
+def _operands(call: Invocation) -> list[Word]:
+    """The words that are neither options nor the pattern to look for."""
+    if call.name == "find":
+        return list(takewhile(lambda word: not word.text.startswith(("-", "(", "!")), call.args))
+    found = [word for word in call.args if not word.text.startswith("-")]
+    return found[1:] if call.name in _PATTERN_FIRST else found

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
+from fnmatch import fnmatchcase, translate
 from functools import cache
 from itertools import pairwise
 from typing import Literal
@@ -152,12 +152,20 @@ def _matches(pattern: str, texts: tuple[str, ...]) -> bool:
     if len(pattern) == 2 and pattern[0] == "-" and pattern != "--":
         letter = pattern[1]
         return any(letter in text[1:] for text in texts if _BUNDLE.fullmatch(text))
-    if any(fnmatchcase(text, pattern) for text in texts):
+    fits = _glob(pattern)
+    if any(map(fits, texts)):
         return True
-    return "?" in pattern and any(fnmatchcase(f"{a} {b}", pattern) for a, b in pairwise(texts))
+    return "?" in pattern and any(fits(f"{a} {b}") for a, b in pairwise(texts))
+
+
+@cache
+def _glob(pattern: str) -> Callable[[str], object]:
+    return re.compile(translate(pattern)).match
 
 
 # Paths
+
+_ENDLESS = ("/dev/zero", "/dev/urandom", "/dev/random", "/dev/tty")  # a command reads as much as it wants
 
 
 def named_paths(text: str) -> Iterator[str]:
@@ -175,7 +183,8 @@ def _of_paths(call: Invocation, place: Place) -> Iterator[Finding]:
         return
     if call.name not in programs.LOOKERS:
         for text in call.texts:
-            if any(paths.is_secret(place.resolve(part), place) for part in named_paths(text)):
+            named = (place.resolve(part) for part in named_paths(text))
+            if any(paths.is_secret(path, place) and path not in _ENDLESS for path in named):
                 yield ask("secret.read", f"reads {text}, which may hold secrets")
     for target in written(call):
         yield from of_write(target, place)
@@ -198,20 +207,21 @@ def written(call: Invocation) -> Iterator[str]:
     elif call.name in ("cp", "mv", "ln", "install", "link", "rsync", "scp"):
         yield from words[-1:]
         yield from words[:-1] if call.name == "mv" else ()
-        yield from _values(call.texts, "-t", "--target-directory")
+        yield from values(call.texts, "-t", "--target-directory")
     elif call.name in ("sed", "perl", "ruby") and call.has("-i", "-i*", "--in-place*"):
         yield from words[1:] if len(words) > 1 else words
     elif call.name == "dd":
         yield from (text[3:] for text in call.texts if text.startswith("of="))
     elif call.name in programs.FETCHERS:
-        yield from _values(call.texts, "-o", "-O", "--output", "--output-document", "-P", "--output-dir")
+        yield from values(call.texts, "-o", "-O", "--output", "--output-document", "-P", "--output-dir")
     elif call.name in ("unzip", "tar", "bsdtar", "patch", "chmod", "chown", "chattr"):
-        yield from _values(call.texts, "-d", "-C", "--directory")
+        yield from values(call.texts, "-d", "-C", "--directory")
         if call.name.startswith("ch") and call.has("-R", "--recursive"):
             yield from words[1:]
 
 
-def _values(texts: tuple[str, ...], *options: str) -> Iterator[str]:
+def values(texts: tuple[str, ...], *options: str) -> Iterator[str]:
+    """The values given to these options."""
     for text, following in zip(texts, (*texts[1:], ""), strict=True):
         if text in options and following:
             yield following
@@ -273,12 +283,17 @@ def _removed(call: Invocation, word: Word, recursive: bool, place: Place) -> Ite
         yield block("wipe.vital", f"deletes everything in {everything}")
     elif word.dynamic and (recursive or "xargs" in call.under):
         yield ask("wipe.unknown", "deletes files whose names are only known when it runs")
-    elif recursive and not paths.is_regenerable(path, place):
+    elif (recursive or _found(call)) and not paths.is_regenerable(path, place):
         yield ask("wipe.folder", f"deletes {text} and all below it")
     elif bare != text and text.rsplit("/", 1)[-1] in ("*", ".*", "*.*"):
         yield ask("wipe.glob", f"deletes all files in {everything}")
     elif not word.dynamic and not paths.inside(path, place) and path != place.workspace:
         yield ask("wipe.outside", f"deletes {path}, outside the working folder")
+
+
+def _found(call: Invocation) -> bool:
+    """True when the names come from a search through folders."""
+    return "find" in call.under or ("xargs" in call.under and "find" in call.before)
 
 
 def _dd(call: Invocation, place: Place) -> Iterator[Finding]:

@@ -65,11 +65,10 @@ def _encloses(outer: str, inner: str) -> bool:
 
 
 def _listed(path: str, place: Place, listed: tuple[str, ...], but: tuple[str, ...]) -> bool:
-    rules, exceptions = (
-        _compiled(place.home, place.state, place.workspace, listed),
-        _compiled(place.home, place.state, "", but),
-    )
-    folded = path if path.startswith("/proc") else _folded(path)
+    workspace = place.workspace if _encloses(place.workspace, path) else ""
+    rules = _compiled(place.home, place.state, workspace, listed)
+    exceptions = _compiled(place.home, place.state, "", but)
+    folded = _folded(path)
     return bool(rules.fullmatch(folded)) and not exceptions.fullmatch(folded)
 
 
@@ -82,7 +81,7 @@ def _folded(path: str) -> str:
 
 @lru_cache(maxsize=64)
 def _compiled(home: str, state: str, workspace: str, patterns: tuple[str, ...]) -> re.Pattern[str]:
-    """One expression for all patterns, without those of which the whole workspace would be a case."""
+    """One expression for all patterns, without those that would make the whole workspace a case."""
     full = (_placed(pattern, home, state) for pattern in patterns)
     kept = [pattern for pattern in full if not (workspace and fnmatchcase(f"{workspace}/x", pattern))]
     return re.compile("|".join(translate(pattern) for pattern in kept) or r"(?!)")

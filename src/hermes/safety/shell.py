@@ -442,7 +442,11 @@ class _Reader:
         elif match:
             inner = _Reader(match[3], self.known, self.depth + 1)
             while inner.at < len(match[3]):
-                inner._character(piece, match[3][inner.at])
+                if not quoted and match[3][inner.at].isspace():
+                    piece.add(_SPLIT, quoted=False)
+                    inner.at += 1
+                else:
+                    inner._character(piece, match[3][inner.at])
         else:
             scripts: list[Script] = []
             for found in re.findall(r"\$\(([^()]*)\)|`([^`]*)`", inside):

@@ -696,8 +696,8 @@ ASKED = (
     Row("run.ip", "ip", "-force netns?exec -b -batch", "runs a program"),
     Row(
         "run.docker",
-        "docker|podman|lxc|lxd|incus import|load|cp|plugin|context|exec|init",
-        "exec plugin security.privileged* init import",
+        "docker|podman|lxc|lxd|incus import|plugin|init|config",
+        "plugin security.privileged* init import",
         "reaches into containers",
     ),
 )

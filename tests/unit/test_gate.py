@@ -1,0 +1,256 @@
+"""The gate: rules of the user, questions and their answers, sensitive paths, footprints."""
+
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from hermes.core.effects import ANYTHING, NOTHING, Effects, Footprint
+from hermes.core.errors import Denied
+from hermes.core.gate import Action, Gate
+from hermes.core.ids import CallId, SessionId
+from hermes.core.messages import JSON, ToolCall
+from hermes.core.questions import APPROVAL_CHOICES, Answer, Question
+from hermes.core.sandbox import Sandbox
+from hermes.core.services import Services
+from hermes.core.tools import ToolContext
+from hermes.safety.gate import PolicyGate, visible
+from hermes.safety.guarded import GuardedSandbox
+from hermes.testing.sandbox import FolderSandbox
+
+pytestmark = pytest.mark.anyio
+
+CASES = Path(__file__).parents[1] / "cases"
+BEHAVIOUR = {case["id"]: case for case in yaml.safe_load((CASES / "behaviour.yaml").read_text("utf-8"))}
+RUN = Effects(executes="command")
+
+
+def gate(work: str = "/home/u/work", **settings: Any) -> PolicyGate:
+    return PolicyGate(home="/home/u", workspace=work, state="/home/u/.hermes", **settings)
+
+
+class Person:
+    """Answers each question with the next word; without words nobody is there."""
+
+    def __init__(self, *answers: str) -> None:
+        self.answers = list(answers)
+        self.asked: list[Question] = []
+
+    async def __call__(self, question: Question) -> Answer | None:
+        self.asked.append(question)
+        return Answer(question.id, self.answers.pop(0)) if self.answers else None
+
+
+def context(person: Callable[[Question], Any], session: str = "s", cwd: str = "/home/u/work") -> ToolContext:
+    return ToolContext(CallId("c"), SessionId(session), cwd, Services(), person)
+
+
+def run(command: str) -> Action:
+    return Action("run", command, "/home/u/work")
+
+
+# The user's rules
+
+
+def test_appr_02_a_rule_against_sudo_holds_behind_every_wrapper() -> None:
+    *refused, runs = [line.strip() for line in BEHAVIOUR["appr-02"]["input"].splitlines()[1:]]
+    assert len(refused) == 6
+    for mode in ("manual", "smart", "off"):
+        strict = gate(deny=("sudo *",), mode=mode)
+        assert [strict.judge(run(command)).rule for command in refused] == ["deny"] * 6
+        assert strict.judge(run(runs)).decision == "allow"
+        for unknown in ("$WRAPPER sudo -n id -u", "$(cat tool) id", "env $X id"):
+            assert strict.judge(run(unknown)).decision != "allow"
+
+
+async def test_appr_03_quoted_text_is_data(tmp_path: Path) -> None:
+    commands = BEHAVIOUR["appr-03"]["input"].partition("\n")[2].split("\n-----\n")
+    assert len(commands) == 4
+    nobody = Person()
+    policy = gate(str(tmp_path))
+    (tmp_path / "notes.md").write_text("never run rm -rf /\n")
+    sandbox: Sandbox = GuardedSandbox(FolderSandbox(tmp_path), policy).bind(
+        context(nobody, cwd=str(tmp_path))
+    )
+    await sandbox.run("git init -q . && git config user.email a@b.test && git config user.name A")
+    outputs = [(await sandbox.run(command)).output for command in commands]
+    assert nobody.asked == []
+    assert outputs[:2] == ["${VAR:-rm}\n", "1:never run rm -rf /\n"]
+    assert "rm -rf /\n" in (tmp_path / "howto.txt").read_text()
+    for awake in ("${VAR:-rm} -rf /", "cat <<'EOF' | sh\nrm -rf /\nEOF", "echo 'rm -rf /' | bash"):
+        assert policy.judge(run(awake)).decision == "block"
+
+
+def test_what_is_always_allowed_is_one_program_and_never_a_chain() -> None:
+    lenient = gate(allow=("git push *", "rm -r old"))
+    assert lenient.judge(run("git push --force origin x")).decision == "allow"
+    assert lenient.judge(run("rm -r old")).decision == "allow"
+    assert lenient.judge(run("rm -r older")).decision == "ask"
+    assert lenient.judge(run("git push --force && rm -r x")).decision == "ask"
+    assert lenient.judge(run("git push --force $(rm -r x)")).decision == "ask"
+    assert lenient.judge(run("rm -rf ~")).decision == "block"
+
+
+def test_off_asks_nothing_and_still_blocks() -> None:
+    free = gate(mode="off")
+    assert free.judge(run("rm -r x")).decision == "allow"
+    assert free.judge(Action("read", "/home/u/.ssh/id_rsa")).decision == "allow"
+    assert free.judge(run("rm -rf /")).decision == "block"
+    assert free.judge(Action("write", "/dev/sda")).decision == "block"
+
+
+# Asking
+
+
+async def test_the_question_shows_the_exact_action_and_nothing_hidden() -> None:
+    person = Person("once")
+    await gate().admit(run("rm -r a\u202eb\x1b[2K\u200b é"), context(person))
+    question = person.asked[0]
+    assert question.action == "rm -r a\\u202eb\\x1b[2K\\u200b é"
+    assert (question.kind, question.choices) == ("approval", APPROVAL_CHOICES)
+    assert "deletes" in question.why
+
+
+async def test_nobody_there_is_a_refusal_of_its_own() -> None:
+    with pytest.raises(Denied, match="nobody is there") as caught:
+        await gate().admit(run("rm -r x"), context(Person()))
+    assert caught.value.nobody
+
+
+async def test_no_is_no_and_says_what_the_person_said() -> None:
+    with pytest.raises(Denied) as caught:
+        await gate().admit(run("rm -r x"), context(Person("deny")))
+    assert not caught.value.nobody
+    with pytest.raises(Denied, match="use the trash instead"):
+        await gate().admit(run("rm -r x"), context(Person("use the trash instead")))
+
+
+async def test_once_session_and_always() -> None:
+    kept: list[str] = []
+    policy = gate(remember=kept.append)
+    person = Person("once", "session", "always")
+    await policy.admit(run("rm -r a"), context(person))
+    await policy.admit(run("rm -r a"), context(person))
+    await policy.admit(run("rm -r a"), context(person))
+    assert len(person.asked) == 2
+    await policy.admit(run("rm -r a"), context(person, session="other"))
+    await policy.admit(run("rm -r a"), context(Person(), session="third"))
+    assert kept == ["rm -r a"]
+    for other in ("rm -r b", "rm -r a b", "rm -r a; rm -r b"):
+        with pytest.raises(Denied):
+            await policy.admit(run(other), context(Person()))
+
+
+async def test_a_remembered_rule_speaks_for_its_own_command_only() -> None:
+    kept: list[str] = []
+    await gate(remember=kept.append).admit(run("rm -r a*"), context(Person("always")))
+    again = gate(allow=kept)
+    assert again.judge(run("rm -r a*")).decision == "allow"
+    assert again.judge(run("rm -r abc")).decision == "ask"
+
+
+async def test_a_yes_in_one_folder_is_none_in_another() -> None:
+    policy = gate()
+    await policy.admit(Action("run", "rm -r a", "/home/u/work"), context(Person("session")))
+    with pytest.raises(Denied):
+        await policy.admit(Action("run", "rm -r a", "/home/u/work/sub"), context(Person()))
+
+
+# Paths
+
+
+def sensitive() -> list[dict[str, str]]:
+    cases = yaml.safe_load((CASES / "paths.yaml").read_text("utf-8"))
+    return [case for case in cases if case["kind"] == "sensitive"]
+
+
+def test_the_corpus_of_sensitive_paths() -> None:
+    policy = gate()
+    wrong: list[str] = []
+    for case in sensitive():
+        path = case["path"].replace("$AGENT_HOME", "/home/u/.hermes").replace("$WORKSPACE", "/home/u/work")
+        action = Action("read" if case["op"] == "read" else "write", path.replace("$TMP", "/tmp"))
+        if (policy.judge(action).decision == "allow") != (case["expect"] == "allow"):
+            wrong.append(case["id"])
+    assert wrong == []
+
+
+def test_a_workspace_below_a_protected_folder_is_still_a_workspace() -> None:
+    assert gate("/usr/src/app").judge(Action("write", "/usr/src/app/a.py")).decision == "allow"
+    assert gate("/usr/src/app").judge(Action("write", "/usr/bin/a")).decision == "ask"
+    assert gate("/home/u").judge(Action("read", "/home/u/.ssh/id_rsa")).decision == "ask"
+
+
+def test_the_way_through_a_link_is_seen(tmp_path: Path) -> None:
+    (tmp_path / "plain").symlink_to("/etc/shadow")
+    assert gate(str(tmp_path)).judge(Action("read", str(tmp_path / "plain"))).decision == "ask"
+
+
+async def test_a_guarded_sandbox_starts_where_the_session_is(tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    bound = GuardedSandbox(FolderSandbox(Path("/nowhere")), gate(str(tmp_path)))
+    sandbox = bound.bind(context(Person(), cwd=str(tmp_path / "sub")))
+    await sandbox.write("a", b"1")
+    assert await sandbox.read(str(tmp_path / "sub/a")) == b"1"
+    assert sandbox.resolve("../b") == str(tmp_path / "b")
+    assert (await sandbox.run("pwd")).output.strip() == str(tmp_path / "sub")
+    with pytest.raises(Denied):
+        await sandbox.read("../.env")
+
+
+def test_judging_a_path_costs_microseconds() -> None:
+    policy = gate()
+    action = Action("read", "/home/u/work/src/module/file.py")
+    policy.judge(action)
+    began = time.thread_time()
+    for _ in range(200):
+        policy.judge(action)
+    assert (time.thread_time() - began) / 200 < 0.001
+
+
+# Which calls may run together
+
+
+def footprint(name: str, effects: Effects, **arguments: JSON) -> Footprint:
+    policy: Gate = gate()
+    return policy.footprint(effects, ToolCall(CallId("c"), name, arguments), "/home/u/work")
+
+
+def test_declared_paths_are_made_absolute(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    both = Effects(reads=("path",), writes=("out",))
+    assert footprint("t", both, path="a/../b", out=["~/c", "/d"]) == Footprint(
+        ("/home/u/work/b",), ("/home/u/c", "/d")
+    )
+    assert footprint("t", both, path=f"{tmp_path}/link/x").reads == (f"{tmp_path}/real/x",)
+    assert footprint("t", Effects(outward=True)).outward
+
+
+def test_what_commands_touch() -> None:
+    assert footprint("terminal", RUN, command="sleep 1") == NOTHING
+    assert footprint("terminal", RUN, command="grep -rn x src").reads == ("/home/u/work/src",)
+    assert footprint("terminal", RUN, command="ls", workdir="/srv").reads == ("/srv",)
+    assert footprint("terminal", RUN, command="make") == ANYTHING
+    assert footprint("terminal", RUN, command="echo a > b") == ANYTHING
+    assert footprint("terminal", RUN) == ANYTHING
+
+
+def test_a_write_waits_for_readers_of_the_same_folder_only() -> None:
+    write = footprint("write_file", Effects(writes=("path",)), path="src/a.py")
+    assert write.conflicts(footprint("terminal", RUN, command="grep -rn x src"))
+    assert write.conflicts(footprint("terminal", RUN, command="grep -rn x"))
+    assert not write.conflicts(footprint("terminal", RUN, command="grep -rn x docs"))
+    assert not write.conflicts(footprint("terminal", RUN, command="sleep 1"))
+
+
+def test_every_hidden_character_is_spelled_out() -> None:
+    for code in [*range(0x20), 0x7F, 0x85, 0xAD, 0x200B, 0x2028, 0x202E, 0x2066, 0xFEFF, 0xE0041, 0xD800]:
+        char = chr(code)
+        assert visible(char) == char if char in "\n\t" else visible(char).startswith("\\")
+    assert visible("plain — 漢字 😀") == "plain — 漢字 😀"
+    assert sys.maxunicode == 0x10FFFF
