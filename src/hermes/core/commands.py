@@ -141,12 +141,16 @@ def said(text: str) -> str:
 
 
 def find(commands: Sequence[Command], name: str) -> Command:
-    """The command of this name or alias. Raise UsageError that names the nearest one."""
-    for command in commands:
-        if name == command.name or name in command.aliases:
-            return command
-    names = [known for command in commands for known in (command.name, *command.aliases)]
-    begun = [known for known in names if known.startswith(name)]
-    near = begun[:1] or get_close_matches(name, names, n=1)
-    hint = f"Did you mean /{near[0]}?" if near else "/help lists them."
+    """The command of this name or alias, or the only one that begins so.
+
+    Raise UsageError that names the nearest ones.
+    """
+    names = {known: command for command in commands for known in (*command.aliases, command.name)}
+    if name in names:
+        return names[name]
+    begun = sorted({command.name for known, command in names.items() if known.startswith(name)})
+    if len(begun) == 1:
+        return names[begun[0]]
+    near = begun or get_close_matches(name, names, n=1)
+    hint = f"Did you mean {' or '.join(f'/{one}' for one in near)}?" if near else "/help lists them."
     raise UsageError(f"There is no command /{name}. {hint} To say it to the model, type //{name}.")

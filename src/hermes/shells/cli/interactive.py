@@ -132,7 +132,7 @@ class Shell:
 
     async def _command(self, text: str) -> None:
         name, rest = typed(text) or ("", "")
-        self.view.note(text, "you")
+        self.view.you(text)
         try:
             command = find(self.desk.commands(), name)
             if command.idle and self.desk.busy:

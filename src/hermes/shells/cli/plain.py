@@ -141,10 +141,10 @@ class Interview:
     async def ask(self, question: Question, turn: Turn) -> None:
         """Ask until there is an answer, and give it to the turn."""
         async with self._turn:
-            self.notes.say(_asked(question))
             handle = self.stdin.fileno()
             if self.stdin.isatty():
                 termios.tcflush(handle, termios.TCIFLUSH)  # what was typed before is no answer
+            self.notes.say(_asked(question))
             while question.id in turn.questions():
                 await anyio.wait_readable(handle)
                 line = os.read(handle, 4_096)

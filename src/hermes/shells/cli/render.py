@@ -1,6 +1,7 @@
 """Markdown and lines of words, painted as text a terminal understands."""
 
 import io
+import re
 from typing import ClassVar
 
 from markdown_it.token import Token
@@ -37,6 +38,7 @@ THEME = Theme(
     inherit=True,
 )
 _PARSER = parser()
+_STYLING = re.compile(r"\x1b\[[0-9;]*m")
 
 
 class _Heading(Heading):
@@ -107,8 +109,10 @@ class Painter:
         )
 
     def markdown(self, text: str, width: int) -> str:
-        """Markdown as rows that end in a line feed."""
-        return self._paint(_Markdown(visible(text)), width)
+        """Markdown as rows that end in a line feed, without empty ones around it."""
+        rows = self._paint(_Markdown(visible(text)), width).split("\n")
+        full = [place for place, row in enumerate(rows) if _STYLING.sub("", row).strip()]
+        return "\n".join(rows[full[0] : full[-1] + 1]) + "\n" if full else ""
 
     def line(self, *pieces: tuple[str, str], width: int, indent: int = 0) -> str:
         """One or more rows of (words, style), further rows indented."""

@@ -224,7 +224,8 @@ class Screen:
         bound: list[tuple[tuple[str, ...], Condition | Filter, Callable[[], None]]] = [
             (("enter",), ~only, self._enter),
             (("escape", "enter"), ~only, self._break),
-            (("c-j",), ~only, self._break),
+            (("escape", "c-j"), ~only, self._break),
+            (("c-j",), ~only, self._enter),  # an Enter that was typed before the screen was there
             (("c-c",), Always(), self._interrupt),
             (("<sigint>",), Always(), self._interrupt),
             (("c-d",), Always(), self._delete_or_leave),
