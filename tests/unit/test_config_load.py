@@ -233,6 +233,10 @@ def test_variables_that_look_like_settings_are_reported(tmp_path: Path) -> None:
         ("agent:\n  max_turns: -1\n", "config.yaml:2: agent.max_turns must be a whole number of at least 0"),
         ("agent: 3\n", "config.yaml:1: agent must be keys and values, not the number 3"),
         ("model:\n- a\n", "config.yaml:1: model must be"),
+        (
+            "terminal: {backend: docker}\n",
+            "config.yaml:1: terminal.backend must be local, not the text 'docker'",
+        ),
         ("approvals:\n  mode: maybe\n", "config.yaml:2: approvals.mode must be one of manual, smart, off"),
         ("approvals:\n  deny:\n    - 1\n", "config.yaml:2: approvals.deny must be a list of texts"),
         ("model: 4\n", "config.yaml:1: model must be"),

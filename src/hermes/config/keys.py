@@ -74,7 +74,9 @@ class Key:
     def expected(self) -> str:
         """What kind of value it takes, in words."""
         if self.allowed:
-            return "one of " + ", ".join(item or "empty" for item in self.allowed)
+            return ("one of " if len(self.allowed) > 1 else "") + ", ".join(
+                item or "empty" for item in self.allowed
+            )
         match self.type if isinstance(self.type, type) else typing.get_origin(self.type):
             case t if t is bool:
                 return "true or false"

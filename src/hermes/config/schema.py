@@ -95,9 +95,8 @@ class AgentSettings(Section, frozen=True):
 class Terminal(Section, frozen=True):
     """Where and how commands run."""
 
-    backend: Annotated[
-        Literal["local", "docker", "ssh", "singularity", "modal", "daytona"], _doc("Where commands run.")
-    ] = "local"
+    # A place that is not built yet is refused: commands meant for a container must not run here instead.
+    backend: Annotated[Literal["local"], _doc("Where commands run.")] = "local"
     cwd: Annotated[str, _doc("The working directory; a dot is the one hermes was started in.")] = "."
     timeout: Annotated[
         float, _doc("Seconds a foreground command may take unless it asks for more.", least=1)
