@@ -1,4 +1,4 @@
-"""The terminal tool behind the gate on the local machine: what the model gets, what is asked, what is kept."""
+"""The terminal behind the gate on the local machine: what the model gets, what is asked, what is kept."""
 
 import json
 import os

@@ -27,7 +27,7 @@ async def _gone(sandbox: Sandbox, sign: str) -> bool:
     """True as soon as no such process is left, False after three seconds."""
     with anyio.move_on_after(3):
         while await _alive(sandbox, sign):
-            await anyio.sleep(0.05)
+            await sandbox.run("sleep 0.05")
         return True
     return False
 
