@@ -41,4 +41,5 @@ class SessionJournal:
         self._store.post(work)
 
     async def drafted(self) -> str:
-        return await self._store.read(lambda tx: tx.drafts.read(self._session))
+        # in order with the writes nobody waited for: a snapshot may be older than the last of them
+        return await self._store.write(lambda tx: tx.drafts.read(self._session))

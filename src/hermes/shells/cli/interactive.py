@@ -65,6 +65,8 @@ class Shell:
         self._filled = 0
         self._hint = ""
         self._idle = anyio.Event()
+        self._over = False
+        self._next: list[str] = []
 
     async def run(self) -> int:
         """Take what is typed until the person leaves."""
@@ -97,6 +99,8 @@ class Shell:
             self.desk.undone.clear()
             self.view.you(text)
             await self.tasks.start(self._turn, text)
+        elif self._over:
+            self._next.append(text)
         else:
             self.view.steered.append(text)
             self.desk.turn.steer(text)
@@ -150,7 +154,7 @@ class Shell:
         talk = self.desk.talk
         last: TurnEnded | None = None
         self.view.begin()
-        self._idle = anyio.Event()
+        self._idle, self._over = anyio.Event(), False
         async with anyio.create_task_group() as tasks:
             async with talk.turn(tasks, text, attended=True) as turn:
                 self.desk.turn = turn
@@ -159,7 +163,7 @@ class Shell:
                 async for event in turn.events:
                     self._show(event, turn)
                     if isinstance(event, TurnEnded):
-                        last = event
+                        last, self._over = event, True
             tasks.cancel_scope.cancel()
         await self._after(talk, turn, last)
 
@@ -182,11 +186,13 @@ class Shell:
             await self._repair(talk)
         self.desk.turn = None
         self.view.steered.clear()
-        unread = "\n".join(message.text for message in turn.unread())
-        if unread and last and last.stop in {Stop.DONE, Stop.WAITING}:
-            self.tasks.start_soon(self.say, unread)
-        elif unread:
-            self.screen.fill(unread)
+        unread = [message.text for message in turn.unread()]
+        if last is None or last.stop not in {Stop.DONE, Stop.WAITING}:
+            self.screen.fill("\n".join(unread))
+            unread.clear()
+        following, self._next = [*unread, *self._next], []
+        if following:
+            self.tasks.start_soon(self.say, "\n".join(following))
         self._idle.set()
         self.screen.redraw()
 

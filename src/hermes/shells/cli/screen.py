@@ -161,6 +161,8 @@ class Screen:
 
     def fill(self, text: str) -> None:
         """Put text into the line, before what is typed there."""
+        if not text:
+            return
         rest = self.buffer.text
         text = f"{text}\n{rest}" if rest else text
         self.buffer.document = Document(text, len(text))
