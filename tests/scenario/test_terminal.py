@@ -1,5 +1,6 @@
 """The terminal behind the gate on the local machine: what the model gets, what is asked, what is kept."""
 
+import contextlib
 import json
 import os
 import subprocess
@@ -192,6 +193,16 @@ print(json.dumps(sys.stdin.read()), flush=True)
 """
 
 
+def running_in(folder: Path) -> list[str]:
+    """The pids of processes whose working directory this is."""
+    found: list[str] = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if (process / "cwd").readlink() == folder:
+                found.append(process.name)
+    return found
+
+
 def test_term_01_neither_input_nor_background_children_hold_a_call(tmp_path: Path) -> None:
     commands = [line.strip().partition(". ")[2] for line in TERM_01["input"].splitlines()[1:]]
     assert len(commands) == 4
@@ -216,7 +227,7 @@ def test_term_01_neither_input_nor_background_children_hold_a_call(tmp_path: Pat
     assert stdin == requests
     assert time.monotonic() - began < 10
     end = time.monotonic() + 3
-    while subprocess.run(["pgrep", "-f", "^sleep 45$"], check=False, capture_output=True).returncode == 0:
+    while running_in(tmp_path):
         assert time.monotonic() < end, "the sleepers outlive the agent"
         time.sleep(0.05)
 

@@ -10,11 +10,18 @@ The fixture yields a fresh sandbox whose working directory is an empty folder:
 Everything is done through the sandbox itself, so it may be on another machine.
 """
 
+import secrets
+
 import anyio
 import pytest
 
 from hermes.core.errors import ToolError
 from hermes.core.sandbox import Sandbox
+
+
+def _sleeper() -> str:
+    """A command that sleeps for long and is like no other on the machine."""
+    return f"sleep {4000 + secrets.randbelow(1000)}.{secrets.randbelow(10**6)}"
 
 
 async def _alive(sandbox: Sandbox, sign: str) -> bool:
@@ -53,12 +60,13 @@ class SandboxContract:
         assert (done.output, done.timed_out) == ("hi:\n", False)
 
     async def test_a_deadline_ends_the_command_and_keeps_what_it_said(self, sandbox: Sandbox) -> None:
-        done = await sandbox.run("echo before; sleep 4711 & sleep 4711", timeout=0.3)
+        sleep = _sleeper()
+        done = await sandbox.run(f"echo before; {sleep} & {sleep}", timeout=0.3)
         assert done.timed_out
         assert done.output == "before\n"
         assert done.exit_code != 0
         assert done.seconds < 5
-        assert await _gone(sandbox, "sleep 4711")
+        assert await _gone(sandbox, sleep)
 
     async def test_a_command_that_ignores_term_is_ended_too(self, sandbox: Sandbox) -> None:
         done = await sandbox.run("trap '' TERM; while :; do sleep 0.05; done", timeout=0.2)
@@ -66,17 +74,19 @@ class SandboxContract:
         assert done.seconds < 5
 
     async def test_a_background_child_does_not_hold_the_call(self, sandbox: Sandbox) -> None:
-        done = await sandbox.run("sleep 4712 & echo started")
+        sleep = _sleeper()
+        done = await sandbox.run(f"{sleep} & echo started")
         assert (done.output, done.exit_code) == ("started\n", 0)
         assert done.seconds < 3
-        assert await _alive(sandbox, "sleep 4712")
-        await sandbox.run("pkill -f '[s]leep 4712'")
+        assert await _alive(sandbox, sleep)
+        await sandbox.run(f"pkill -f '[s]{sleep[1:]}'")
 
     async def test_cancelling_ends_the_command_and_its_children(self, sandbox: Sandbox) -> None:
+        sleep = _sleeper()
         with anyio.move_on_after(0.3) as scope:
-            await sandbox.run("(sleep 4713; true) & sleep 4713")
+            await sandbox.run(f"({sleep}; true) & {sleep}")
         assert scope.cancelled_caught
-        assert await _gone(sandbox, "sleep 4713")
+        assert await _gone(sandbox, sleep)
 
     async def test_long_output_is_shown_head_and_tail_and_kept_whole(self, sandbox: Sandbox) -> None:
         done = await sandbox.run("seq 1 20000", limit=1_000)
