@@ -278,6 +278,18 @@ async def test_a_question_is_answered_once_by_a_person() -> None:
     assert await answered(attended=False) == ["nobody"]
 
 
+async def test_a_question_nobody_answers_in_time_is_answered_by_nobody() -> None:
+    async def ask(ctx: ToolContext) -> str:
+        answer = await ctx.ask(Question(QuestionId("q"), "approval", "rm -rf build"))
+        return answer.text if answer else "nobody"
+
+    one = talk(agent(ScriptedModel(calls("ask"), says("ok")), tools=(tool("ask", ask),)))
+    one.waits = {"approval": 0.0, "clarify": 3600.0}
+    async with anyio.create_task_group() as tasks, one.turn(tasks, "go", attended=True) as turn:
+        events = [event async for event in turn.events]
+    assert [e.result.text for e in only(events, ToolFinished)] == ["nobody"]
+
+
 async def test_progress_of_a_tool_is_an_event() -> None:
     async def slow(ctx: ToolContext) -> str:
         await ctx.progress("half way")

@@ -126,6 +126,7 @@ class House:
             hub=self.hub,
             root=session.root,
             facts=self._facts(choice),
+            waits=self._waits(),
         )
 
     async def switch(self, talk: Conversation, model: str) -> str:
@@ -190,6 +191,12 @@ class House:
             Budget(steps=limit.max_turns or None),
             Patience(attempts=limit.api_max_retries + 1),
         )
+
+    def _waits(self) -> dict[str, float]:
+        """How long a person may think about a question; 0 in the settings means as long as they like."""
+        settings = self.config.settings
+        waits = {"approval": settings.approvals.timeout, "clarify": settings.agent.clarify_timeout}
+        return {kind: seconds for kind, seconds in waits.items() if seconds}
 
     def _allow_always(self, rule: str) -> None:
         """Keep a command pattern that a person answered "always"."""

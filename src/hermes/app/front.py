@@ -109,4 +109,7 @@ def _operation(name: str, argv: list[str], options: argparse.Namespace) -> int:
         args.home = None
         return int(op.run(args, None))
     flags = {"model.default": args.use_model} if args.use_model else {}
-    return int(op.run(args, load(profile=args.profile, flags=flags)))
+    config = load(profile=args.profile, flags=flags)
+    if config.notice:
+        print(f"hermes: {config.notice}", file=sys.stderr)
+    return int(op.run(args, config))

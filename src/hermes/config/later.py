@@ -51,7 +51,7 @@ terminal.ssh_user terminal.temp_dir terminal.vercel_runtime
 # Keys the schema has already, so that their values are checked, although nothing reads them yet.
 # Whoever makes one count takes it off this list.
 _TYPED = """
-tool_loop_guardrails streaming agent.clarify_timeout agent.reasoning_effort approvals.timeout
+tool_loop_guardrails streaming agent.reasoning_effort
 prompt_caching.cache_ttl terminal.timeout terminal.max_foreground_timeout
 """
 

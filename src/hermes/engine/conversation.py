@@ -1,7 +1,7 @@
 """A conversation: its log, its prompt, its agent; and the turns that are run in it."""
 
 import logging
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
@@ -72,7 +72,8 @@ class Conversation:
 
     `system` are the stored tiers of its prompt. `meter` is what its turns draw from. `hub` tells
     observers beside the shell that runs the turn. `facts` are what may differ from turn to turn (the
-    date): told to the model with the newest message when they have changed.
+    date): told to the model with the newest message when they have changed. `waits` are the seconds
+    that a question of a kind stays open.
     """
 
     session: SessionId
@@ -86,6 +87,7 @@ class Conversation:
     hub: Hub = field(default_factory=Hub)
     root: SessionId | None = None
     facts: Callable[[], Sequence[str]] = tuple
+    waits: Mapping[str, float] = field(default_factory=dict[str, float])
     _window: Window | None = None
 
     def switch(self, agent: Agent) -> None:
@@ -119,7 +121,7 @@ class Conversation:
             except anyio.BrokenResourceError:  # nobody listens any more
                 return
 
-        pending = Pending(emit, attended)
+        pending = Pending(emit, attended, self.waits)
         told = volatile(self.facts(), self.log.messages)
         first = Message(Role.USER, (Text(text), *media, *notes, *told), at=self.clock.now())
         inbox = Inbox([first] if text or media else [])

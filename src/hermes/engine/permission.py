@@ -1,6 +1,6 @@
 """The open questions of a turn: asked of a person, settled once."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import anyio
@@ -18,10 +18,14 @@ class _Slot:
 
 @dataclass(slots=True)
 class Pending:
-    """`attended` says whether a person can answer; without one every question is answered None."""
+    """`attended` says whether a person can answer; without one every question is answered None.
+
+    `waits` says how many seconds a question of a kind stays open; no answer by then is None too.
+    """
 
     emit: Emit
     attended: bool
+    waits: Mapping[str, float] = field(default_factory=dict[str, float])
     _open: dict[QuestionId, _Slot] = field(default_factory=dict[QuestionId, _Slot])
 
     async def ask(self, question: Question) -> Answer | None:
@@ -30,7 +34,8 @@ class Pending:
         slot = self._open[question.id] = _Slot()
         try:
             await self.emit(Asked(question))
-            await slot.settled.wait()
+            with anyio.move_on_after(self.waits.get(question.kind)):
+                await slot.settled.wait()
             return slot.answer
         finally:
             del self._open[question.id]
