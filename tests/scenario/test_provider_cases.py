@@ -26,7 +26,7 @@ from hermes.providers import anthropic, openai_chat
 from hermes.safety.http import HttpxClient
 from hermes.sdk import tool
 from hermes.testing.clock import StillClock
-from hermes.testing.endpoint import Answer, Asked, Fails, ModelServer, Raw, Says, Script, encode
+from hermes.testing.endpoint import Answer, Asked, Fails, ModelServer, Raw, Says, Script, encode, frames
 from hermes.testing.paper import sse
 from hermes.testing.wire_rules import complaints
 
@@ -46,7 +46,7 @@ async def serving(
     http = HttpxClient()
     async with ModelServer(script) as server:
         try:
-            yield server, opened(wire, server, http)
+            yield server, opened(wire, server, http, idle=idle)
         finally:
             await http.aclose()
 
@@ -265,3 +265,19 @@ async def test_a_stopped_turn_leaves_the_connection_and_the_server_alone() -> No
         await http.aclose()
     assert [complaints(asked.wire, asked.body) for asked in server.asked] == [[], []]
     assert "interrupted" in json.dumps(server.asked[1].json["messages"])
+
+
+async def test_an_answer_that_is_whole_needs_no_end() -> None:
+    """A server that leaves the connection open costs a moment, not the answer; nor is it used again."""
+
+    def endless(asked: Asked) -> Answer:
+        return Raw(
+            (*(data for _, data in frames(Says("done"), asked)[:-1]), b": and then silence\n"), hold=True
+        )
+
+    for wire in (openai_chat.WIRE, anthropic.WIRE):
+        async with serving(endless, wire, idle=0.2) as (_, model):
+            with anyio.fail_after(4):
+                talk = talking(model)
+                assert end(await turn(talk, "hello")).stop is Stop.DONE
+            assert talk.log.messages[-1].text == "done"

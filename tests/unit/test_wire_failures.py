@@ -16,6 +16,7 @@ PROMPT = "prompt is too long: 210000 tokens > 200000 maximum"
 LENGTH = {"code": "context_length_exceeded", "message": "maximum context length is 8,192 tokens"}
 LOCAL = {"type": "exceed_context_size_error", "message": "exceeds the available context size (4096)"}
 GOOGLE = {"code": 400, "message": "API key not valid", "details": [{"reason": "API_KEY_INVALID"}]}
+BUSY = "You exceeded your current quota, please check your plan and billing details. Please retry in 12.5s."
 SEEN: list[tuple[int, Any, str]] = [
     (401, {"error": {"message": "Incorrect API key provided: sk-proj-verysecretkey."}}, "auth"),
     (403, {"error": {"message": "Country not supported"}}, "auth"),
@@ -24,6 +25,7 @@ SEEN: list[tuple[int, Any, str]] = [
     (402, {"error": {"message": "Insufficient credits", "code": 402}}, "billing"),
     (429, {"error": {"type": "insufficient_quota", "message": "You exceeded your current quota"}}, "billing"),
     (400, {"type": "error", "error": {"message": "Your credit balance is too low"}}, "billing"),
+    (429, [{"error": {"message": BUSY, "details": [{"retryDelay": "12.5s"}]}}], "rate"),
     (429, {"error": {"message": "Quota exceeded for quota metric 'Requests per day'"}}, "quota"),
     (429, {"error": {"message": "Rate limit reached"}}, "rate"),
     (429, "<html>slow down</html>", "rate"),
@@ -60,6 +62,12 @@ def test_what_vendors_say(status: int, body: Any, kind: str) -> None:
     assert "{" not in str(error)
 
 
+def test_a_wait_inside_the_body_is_obeyed() -> None:
+    error = classify(429, [{"error": {"message": BUSY, "details": [{"retryDelay": "12.5s"}]}}], {}, WHERE)
+    assert isinstance(error, Unavailable)
+    assert error.retry_after == 12.5
+
+
 def test_only_what_may_pass_is_asked_again() -> None:
     kinds = {kind: type(classify(status, body, {}, WHERE)) for status, body, kind in SEEN}
     again = {kind for kind, error in kinds.items() if error is Unavailable}
@@ -89,12 +97,12 @@ def test_the_sentences_say_what_where_and_what_to_do() -> None:
     wrong = classify(401, {"error": {"message": "Incorrect API key provided"}}, {}, WHERE)
     assert str(wrong) == (
         "OpenAI (https://api.openai.com) refused the key (401): Incorrect API key provided."
-        " Set it: `hermes config set OPENAI_API_KEY ...`."
+        " Set it: `hermes config set OPENAI_API_KEY KEY`."
     )
     missing = classify(401, b"", {}, Where("Local", "http://me:pw@127.0.0.1:8080/v1"))
     assert str(missing) == (
         "Local (http://127.0.0.1:8080) wants a key, and none is set (401)."
-        " Set it: `hermes config set model.api_key ...`."
+        " Set it: `hermes config set model.api_key KEY`."
     )
     moved = classify(301, b"", {"location": "https://x.example/v1"}, WHERE)
     assert "https://x.example/v1" in str(moved)

@@ -381,6 +381,11 @@ async def test_done_without_a_reason_and_a_reason_without_done_are_both_an_end()
     assert (await heard(chunk("stop", content="ok"))).finish is Finish.STOP
 
 
+async def test_a_reason_in_every_piece_ends_nothing_before_its_time() -> None:
+    reply = await heard(*(chunk("stop", content=word) for word in ("one ", "two ", "three")))
+    assert reply.message.text == "one two three"
+
+
 async def test_whole_answers_are_understood_whether_asked_for_or_not() -> None:
     body = {
         "choices": [

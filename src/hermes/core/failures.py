@@ -86,6 +86,7 @@ RULES = (
         ),
     ),
     _Rule("context", (413,)),
+    _Rule("rate", (429,), ("per minute", "perminute", "per_minute", "per second", "retry in")),
     _Rule(
         "billing",
         (),
@@ -153,6 +154,7 @@ RULES = (
 
 ADVICE = {
     "auth": "{where} refused the key{said}. {key}",
+    "forbidden": "{where} does not allow this{said}. Check what the key may do. {other}",
     "no key": "{where} wants a key, and none is set{said}. {key}",
     "billing": "{where} will not answer before the account is paid for{said}. {other}",
     "quota": "The allowance at {where} is used up{said}. {other}",
@@ -280,12 +282,14 @@ def _kind(status: int, words: str) -> str:
 def _sentence(kind: str, status: int, facts: _Facts, where: Where, told: float | None) -> str:
     said = _without(one_line(facts.sentence, 300), where).rstrip(". ")
     code = f" ({status})" if status else ""
-    advice = "no key" if kind == "auth" and not where.secret else kind
+    advice = kind
+    if kind == "auth":
+        advice = "no key" if not where.secret else "forbidden" if status == 403 else kind
     return ADVICE[advice].format(
         where=where,
         model=where.model or "the model",
         said=f"{code}: {said}" if said else code,
-        key=f"Set it: `hermes config set {where.key_name or 'model.api_key'} ...`.",
+        key=f"Set it: `hermes config set {where.key_name or 'model.api_key'} KEY`.",
         other=_OTHER,
         wait=f" It asks to wait {told:g} s." if told else "",
     )
@@ -323,6 +327,7 @@ def _read(body: bytes | str | Mapping[str, Any] | list[Any]) -> _Facts:
 
 
 _SENTENCES = ("message", "error", "detail", "msg", "title", "error_description", "reason", "")
+_WAITS = ("retry_after", "retryDelay")
 _CODES = ("code", "status", "status_code", "statusCode", "error_code")
 
 
@@ -359,7 +364,7 @@ def _is_status(value: Any) -> bool:
 
 def _seconds(text: str) -> float | None:
     try:
-        value = float(text)
+        value = float(text.removesuffix("s"))
     except ValueError:
         return None
     return value if 0 <= value < 1e9 else None

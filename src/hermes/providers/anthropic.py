@@ -116,10 +116,12 @@ class Anthropic:
                         before = answer.grown
                         for delta in answer.take(data):
                             yield delta
-                        if answer.done or answer.finish:
-                            listening.complete(0.2 if answer.done else 2.0)
+                        if answer.done:
+                            listening.complete(0.2)
                         elif answer.grown != before:
-                            listening.progress()
+                            listening.progress(whole=bool(answer.finish))
+                        elif answer.finish:
+                            listening.complete(2.0)  # usage may follow, and the end
             else:
                 for delta in answer.whole(await listening.body()):
                     yield delta

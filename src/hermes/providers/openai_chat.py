@@ -111,10 +111,12 @@ class OpenAIChat:
                         before = answer.grown
                         for delta in answer.take(data):
                             yield delta
-                        if answer.done or answer.finish:
-                            listening.complete(0.2 if answer.done else 2.0)  # usage may follow, and [DONE]
+                        if answer.done:
+                            listening.complete(0.2)
                         elif answer.grown != before:
-                            listening.progress()
+                            listening.progress(whole=bool(answer.finish))
+                        elif answer.finish:
+                            listening.complete(2.0)  # usage may follow, and the end
             else:
                 for delta in answer.take(await listening.body()):
                     yield delta

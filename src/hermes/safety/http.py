@@ -69,7 +69,9 @@ class HttpxClient(Http):
 
     def _open(self, *, verify: bool) -> httpx2.AsyncClient:
         mounts = {
-            pattern: httpx2.AsyncHTTPTransport(proxy=proxy or None, trust_env=False, limits=POOL)
+            pattern: httpx2.AsyncHTTPTransport(
+                verify=verify, proxy=proxy or None, trust_env=False, limits=POOL
+            )
             for pattern, proxy in self._proxies.items()
         }
         return httpx2.AsyncClient(

@@ -59,19 +59,18 @@ class Listening:
         kind = self._reply.headers.get("content-type", "")
         return "event-stream" in kind or (asked and "json" not in kind and "html" not in kind)
 
-    def progress(self) -> None:
-        """The answer has grown: the deadline moves on."""
-        if not self._closing:
-            self._deadline = anyio.current_time() + self._idle
+    def progress(self, *, whole: bool = False) -> None:
+        """The answer has grown: the deadline moves on. `whole`: it may end here, however it ends."""
+        self._closing = whole
+        self._deadline = anyio.current_time() + self._idle
 
     def complete(self, grace: float) -> None:
         """The answer is whole; what follows may take `grace` seconds more and may fail.
 
         Reading to the end keeps the connection usable for the next request.
         """
-        until = anyio.current_time() + grace
-        self._deadline = min(self._deadline, until) if self._closing else until
         self._closing = True
+        self._deadline = min(self._deadline, anyio.current_time() + grace)
 
     async def events(self) -> AsyncGenerator[tuple[str, str], None]:
         """(event name, data) as they come."""

@@ -55,11 +55,12 @@ class Fails:
 
 @dataclass(frozen=True, slots=True)
 class Raw:
-    """Exactly these bytes, each piece in a write of its own. Without a length the end is a close."""
+    """Exactly these bytes, each piece in a write of its own; then a close, or (`hold`) nothing more."""
 
     pieces: tuple[bytes, ...]
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    hold: bool = False
 
 
 Answer: TypeAlias = Says | Fails | Raw
@@ -196,7 +197,7 @@ class _Line:
         for piece in raw.pieces:
             await self.send(piece)
             await asyncio.sleep(0)
-        return False
+        return await self.until_gone(60, _nothing) if raw.hold else False
 
     async def begin_stream(self) -> None:
         await self.head(200, content_type="text/event-stream", transfer_encoding="chunked")
