@@ -53,11 +53,11 @@ def _paths(word: str, cwd: str) -> Iterator[Completion]:
     if not word or (word == begun and "/" not in begun and not begun.startswith((".", "~"))):
         return
     folder, slash, name = begun.rpartition("/")
-    base = Path(cwd, Path(folder + slash).expanduser())
+    base = Path(cwd, os.path.expanduser(folder + slash))  # unlike Path's, it knows no error
     try:
         with os.scandir(base) as entries:
             found = sorted(entry.name + "/" * entry.is_dir() for entry in entries)
-    except (OSError, RuntimeError):  # no such folder, no such home
+    except (OSError, ValueError):  # no such folder, or a name no folder can have
         return
     fitting = [entry for entry in found if entry.startswith(name)]
     for entry in fitting[:MOST]:

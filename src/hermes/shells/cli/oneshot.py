@@ -5,6 +5,7 @@ Nothing heavy is imported here: this is the start path.
 
 import os
 import signal
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TextIO
 
@@ -97,6 +98,8 @@ class _Shell:
                 async for event in turn.events:
                     self._show(event, turn, tasks)
             tasks.cancel_scope.cancel()
+        with suppress(HermesError):  # said already, or said again by whoever goes on with this
+            await self.talk.log.repair()
         return self._leave()
 
     async def _heed(self, turn: Turn) -> None:
