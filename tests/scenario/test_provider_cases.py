@@ -41,7 +41,7 @@ def anyio_backend() -> str:
 
 @asynccontextmanager
 async def serving(
-    script: Script, wire: WireSpec = openai_chat.WIRE
+    script: Script, wire: WireSpec = openai_chat.WIRE, idle: float = 5.0
 ) -> AsyncIterator[tuple[ModelServer, Model]]:
     http = HttpxClient()
     async with ModelServer(script) as server:

@@ -314,9 +314,7 @@ def _read(body: bytes | str | Mapping[str, Any] | list[Any]) -> _Facts:
     leaves = [leaf for leaf, _ in zip(_leaves(value), range(200), strict=False)]
     sentences = [text for key, text in leaves if key in _SENTENCES and isinstance(text, str) and text]
     codes = [number for key, number in leaves if key in _CODES and _is_status(number)]
-    waits = [
-        wait for key, leaf in leaves if key == "retry_after" and (wait := _seconds(str(leaf))) is not None
-    ]
+    waits = [wait for key, leaf in leaves if key in _WAITS and (wait := _seconds(str(leaf))) is not None]
     words = " ".join(str(leaf) for _, leaf in leaves)[:4000].lower()
     return _Facts(
         clean(sentences[0]) if sentences else "",
