@@ -328,16 +328,15 @@ def _sed(call: Invocation, _: Place) -> Iterator[Finding]:
             yield ask("run.sed", "runs a program from inside sed")
 
 
-_SQL = re.compile(
+_SQL = (  # compiled at the first use, not at every start
     r"\bdrop\s+(?:table|database|schema|index|view|user|role|collection|keyspace|column|owned)|\btruncate\b"
     r"|\bdelete\s+from\b|\balter\s+(?:user|role|system|table)|\bgrant\s|\bupdate\s+\S+\s+set\b(?!.*\bwhere\b)"
-    r"|dropdatabase|dropuser|\.drop\(|deletemany|deleteone|\.remove\(|\binto\s+(?:outfile|dumpfile)|\bset\s+password",
-    re.IGNORECASE | re.DOTALL,
+    r"|dropdatabase|dropuser|\.drop\(|deletemany|deleteone|\.remove\(|\binto\s+(?:outfile|dumpfile)|\bset\s+password"
 )
 
 
 def _sql(call: Invocation) -> Iterator[Finding]:
-    if _SQL.search("\n".join((*call.texts, call.stdin or ""))):
+    if re.search(_SQL, "\n".join((*call.texts, call.stdin or "")), re.IGNORECASE | re.DOTALL):
         yield ask("data.sql", "deletes or changes data in a database")
 
 

@@ -4,7 +4,6 @@ import re
 from collections.abc import Callable, Sequence
 from fnmatch import fnmatchcase
 from functools import lru_cache
-from glob import escape
 from os.path import realpath
 from typing import Literal
 
@@ -181,6 +180,11 @@ def _resolved(names: Sequence[str], call: ToolCall, place: Place) -> tuple[str, 
         values = given if isinstance(given, list) else [given]
         found += [realpath(place.resolve(value)) for value in values if isinstance(value, str)]
     return tuple(found)
+
+
+def escape(text: str) -> str:
+    """A pattern that matches this text and no other."""
+    return re.sub(r"([*?[])", r"[\1]", text)
 
 
 def visible(text: str) -> str:

@@ -4,7 +4,6 @@ Pure text analysis, never an execution. What can be known without running is put
 `~`, `$HOME`, variables set on the same line, `${X:-default}`, braces, `$(echo constant)`.
 """
 
-import base64
 import binascii
 import re
 from collections.abc import Iterator, Sequence
@@ -637,7 +636,7 @@ def _echo(name: str, args: list[str]) -> str:
 def _recode(name: str, args: list[str], text: str) -> str | None:
     try:
         if name in ("base64", "gbase64") and {"-d", "-D", "--decode"} & set(args):
-            return base64.b64decode(text).decode("utf-8", "replace")
+            return binascii.a2b_base64(text).decode("utf-8", "replace")
         if name == "xxd" and "r" in "".join(args):
             return bytes.fromhex("".join(text.split())).decode("utf-8", "replace")
     except (ValueError, binascii.Error):

@@ -7,7 +7,6 @@ import itertools
 import os
 import re
 import shlex
-import shutil
 import socket
 import stat
 import sys
@@ -228,8 +227,9 @@ class LocalSandbox:
 
     def _find_shell(self) -> str:
         if not self._shell:
-            path = self._environ.get("PATH", os.defpath)
-            self._shell = shutil.which("bash", path=path) or shutil.which("sh", path=path) or "/bin/sh"
+            folders = self._environ.get("PATH", os.defpath).split(os.pathsep)
+            places = (os.path.join(folder, name) for name in ("bash", "sh") for folder in folders if folder)
+            self._shell = next((path for path in places if os.access(path, os.X_OK)), "/bin/sh")
         return self._shell
 
     def _collect(self, ended: _Ended, output: Path, limit: int, seconds: float, cwd: str) -> Completed:
