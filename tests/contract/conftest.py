@@ -82,13 +82,43 @@ def _wait_for(url: str, server: "subprocess.Popen[bytes]") -> None:
     raise RuntimeError("the PostgreSQL server did not start")
 
 
-_numbers = count(1)
+@pytest.fixture(scope="session")
+def postgres_schemas(postgres_server: str) -> Iterator[Iterator[str]]:
+    """URLs of empty schemas, each new."""
+    with closing(psycopg.connect(postgres_server, autocommit=True)) as db:
+
+        def fresh() -> Iterator[str]:
+            for number in count(1):
+                db.execute(f"CREATE SCHEMA place{number}")  # type: ignore[call-overload]
+                yield f"{postgres_server}&options=-csearch_path%3Dplace{number}"
+
+        yield fresh()
+
+
+@pytest.fixture(scope="session")
+def postgres_used(postgres_schemas: Iterator[str]) -> Iterator["psycopg.Connection[tuple[str]]"]:
+    """A connection to a schema that many tests use, one after the other."""
+    with closing(psycopg.connect(next(postgres_schemas), autocommit=True)) as db:
+        yield db
 
 
 @pytest.fixture
-def postgres_url(postgres_server: str) -> str:
+def postgres_emptied(postgres_used: "psycopg.Connection[tuple[str]]", postgres_server: str) -> str:
+    """The URL of a schema whose tables are there, from the second use on, and empty."""
+    schema = postgres_used.execute("SELECT current_schema()").fetchone()
+    assert schema is not None
+    tables = postgres_used.execute(
+        "SELECT tablename FROM pg_tables WHERE schemaname = %s AND tablename NOT IN ('meta', 'search_place')",
+        schema,
+    ).fetchall()
+    if tables:
+        names = ", ".join(name for (name,) in tables)
+        postgres_used.execute(f"TRUNCATE {names} RESTART IDENTITY")  # type: ignore[call-overload]
+        postgres_used.execute("DROP TABLE IF EXISTS search_place, search_words")
+    return f"{postgres_server}&options=-csearch_path%3D{schema[0]}"
+
+
+@pytest.fixture
+def postgres_url(postgres_schemas: Iterator[str]) -> str:
     """The URL of an empty schema of its own."""
-    schema = f"place{next(_numbers)}"
-    with closing(psycopg.connect(postgres_server, autocommit=True)) as db:
-        db.execute(f"CREATE SCHEMA {schema}")  # type: ignore[call-overload]
-    return f"{postgres_server}&options=-csearch_path%3D{schema}"
+    return next(postgres_schemas)

@@ -32,7 +32,7 @@ class TestStore(StoreContract):
         self, request: pytest.FixtureRequest, tmp_path: Path
     ) -> AsyncIterator[Callable[[], Store]]:
         sqlite = request.param == "sqlite"
-        target = tmp_path / "state.db" if sqlite else request.getfixturevalue("postgres_url")
+        target = tmp_path / "state.db" if sqlite else request.getfixturevalue("postgres_emptied")
         stores: list[Store] = []
 
         def another() -> Store:

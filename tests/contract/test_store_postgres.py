@@ -24,9 +24,13 @@ def anyio_backend() -> str:
     return "asyncio"
 
 
+async def create(store: Store, id: SessionId) -> None:
+    await store.write(lambda tx: tx.sessions.create(Session(id, id)))
+
+
 async def begun(url: str) -> Store:
     store = open_store(url, StillClock())
-    await store.write(lambda tx: tx.sessions.create(Session(ONE, ONE)))
+    await create(store, ONE)
     await said(store, "before")
     return store
 
@@ -52,6 +56,16 @@ async def test_a_newer_store_is_left_alone(postgres_url: str) -> None:
         with pytest.raises(StoreTooNew, match="schema 99"):
             await attempt
     await store.close()
+
+
+async def test_two_processes_make_the_tables_at_once(postgres_url: str) -> None:
+    stores = [open_store(postgres_url, StillClock()) for _ in range(2)]
+    async with asyncio.TaskGroup() as both:
+        for store, id in zip(stores, (ONE, SessionId("two")), strict=True):
+            both.create_task(create(store, id))
+    assert len(await stores[0].read(lambda tx: tx.sessions.list())) == 2
+    for store in stores:
+        await store.close()
 
 
 async def test_a_lost_connection_is_made_again(postgres_url: str) -> None:

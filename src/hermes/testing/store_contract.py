@@ -510,50 +510,55 @@ class TransactionContract:
 TICKET = "ticket #417: don't ship app/server.py before 75% of ops@example.org ack the re-issue"
 
 
+CONTAINED = (
+    *("#417", "app/server.py", "don't", "75%", "ops@example.org", "re-issue"),
+    *("TICKET", "ship ack", '"before 75%"', "tick*", "erver", "#", '"', "417:", "…re-issue"),
+)
+HARMLESS = (
+    '"unbalanced',
+    "AND",
+    "title:foo",
+    "*",
+    "",
+    " ",
+    "()",
+    "NEAR(",
+    "a OR b",
+    "-x",
+    "\0",
+    "\ud800",
+    "'",
+)
+SCRIPTS = (
+    *(("strasse", "Straße"), ("STRASSE", "Straße"), ("naive", "naïve"), ("ΣΊΣΥΦΟΣ", "Σίσυφος")),
+    *(("東", "東"), ("京都", "京都"), ("한국", "한국"), ("ガ", "ガ"), ("สวัส", "สวัส"), ("हिन्दी", "हिन्दी")),
+)
+
+
 class SearchContract:
-    @pytest.mark.parametrize(
-        "query",
-        [
-            *("#417", "app/server.py", "don't", "75%", "ops@example.org", "re-issue"),
-            *("TICKET", "ship ack", '"before 75%"', "tick*", "erver", "#", '"', "417:", "…re-issue"),
-        ],
-    )
-    async def test_plainly_contained_text_is_found(self, opened: Opened, query: str) -> None:
+    async def test_plainly_contained_text_is_found(self, opened: Opened) -> None:
         store = opened()
         await begun(store, session(title="Release"))
         await said(store, 'say "yes" or ' + TICKET)
-        (hit,) = await store.search(query)
+        found = {query: await store.search(query) for query in CONTAINED}
+        assert [query for query, hits in found.items() if len(hits) != 1] == []
+        hit = found["#417"][0]
         assert (hit.session, hit.seq, hit.role, hit.at, hit.title) == (ONE, 1, "user", 100, "Release")
+        assert "\x02417\x03" in hit.snippet
 
-    @pytest.mark.parametrize(
-        "query",
-        ['"unbalanced', "AND", "title:foo", "*", "", " ", "()", "NEAR(", "a OR b", "-x", "\0", "\ud800", "'"],
-    )
-    async def test_any_text_is_a_valid_query(self, opened: Opened, query: str) -> None:
+    async def test_any_text_is_a_valid_query(self, opened: Opened) -> None:
         store = opened()
         await begun(store)
         await said(store, "ticket: nothing of all this")
-        assert await store.search(query) == []
+        assert [query for query in HARMLESS if await store.search(query)] == []
 
-    @pytest.mark.parametrize(
-        ("query", "found"),
-        [
-            *(("strasse", "\x02Straße\x03"), ("STRASSE", "\x02Straße\x03"), ("naive", "\x02naïve\x03")),
-            *(("ΣΊΣΥΦΟΣ", "\x02Σίσυφος\x03"), ("東", "\x02東\x03"), ("京都", "\x02京都\x03")),
-            *(
-                ("한국", "\x02한국\x03"),
-                ("ガ", "\x02ガ\x03"),
-                ("สวัส", "\x02สวัส\x03"),
-                ("हिन्दी", "\x02हिन्दी\x03"),
-            ),
-        ],
-    )
-    async def test_every_script_is_found(self, opened: Opened, query: str, found: str) -> None:
+    async def test_every_script_is_found(self, opened: Opened) -> None:
         store = opened()
         await begun(store)
         await said(store, "Straße naïve Σίσυφος 東京都で会う 한국어는 ガハハ สวัสดี हिन्दी")
-        (hit,) = await store.search(query)
-        assert found in hit.snippet
+        for query, found in SCRIPTS:
+            (hit,) = await store.search(query)
+            assert f"\x02{found}\x03" in hit.snippet
         assert await store.search("カ") == []
         assert await store.search("京東") == []
 
