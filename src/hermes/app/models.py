@@ -155,7 +155,7 @@ def _asked(config: Config, model: str) -> Wanted | None:
     prefix, _, rest = name.partition("/")
     if rest and prefix.lower() == settings.provider.lower():
         return replace(settings, model=rest, why=why)
-    if rest and _is_vendor(config, prefix) and not _lists(config, settings.provider, name):
+    if rest and _is_vendor(config, prefix) and not _resells(config, settings.provider, prefix):
         return Wanted(name, why=why)
     return replace(settings, model=name, why=why)
 
@@ -170,8 +170,11 @@ def _is_vendor(config: Config, name: str) -> bool:
     return True
 
 
-def _lists(config: Config, provider: str, model: str) -> bool:
-    return provider not in config.settings.providers and model in vendors.find(provider, config.home).models
+def _resells(config: Config, provider: str, maker: str) -> bool:
+    """Whether the provider's own names for models begin with this maker's: openrouter serves anthropic/..."""
+    if provider in config.settings.providers:
+        return False
+    return any(model.startswith(f"{maker}/") for model in vendors.find(provider, config.home).models)
 
 
 def named(config: Config, name: str) -> Wanted:

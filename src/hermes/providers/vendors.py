@@ -191,9 +191,8 @@ def _folders(home: Path | None) -> list[Path]:
 
 
 def _holding(text: str, home: Path | None) -> list[Path]:
-    """The files in which this text stands in quotes: reading is quick, parsing is not."""
-    quoted = f'"{text}"'
-    return [path for path in _paths(home) if quoted in path.read_text("utf-8", "replace")]
+    """The files in which this text stands: reading is quick, parsing is not."""
+    return [path for path in _paths(home) if text in path.read_text("utf-8", "replace")]
 
 
 def _aliases(home: Path | None) -> list[str]:
