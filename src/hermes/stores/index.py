@@ -117,21 +117,21 @@ class Index:
     def _take_in(self, fresh: bool) -> tuple[int, bool]:
         """Take in one portion: the number of new messages, and whether there may be more."""
         db = self._opened()
-        with self._log.snapshot():
-            place = _place(db)
-            if place.log != self._identity() or place.message > self._log.assigned():
-                self._discard()
-                return 0, True
-            last, deleted = self._log.last()
-            if (place.message >= last or not fresh) and place.forgotten >= deleted:
-                return 0, False
-            db.execute("BEGIN IMMEDIATE")
-            try:
+        place = _place(db)
+        if place.log != self._identity() or place.message > self._log.assigned():
+            self._discard()
+            return 0, True
+        last, deleted = self._log.last()
+        if (place.message >= last or not fresh) and place.forgotten >= deleted:
+            return 0, False
+        db.execute("BEGIN IMMEDIATE")
+        try:
+            with self._log.snapshot():  # not older than what another process has taken in
                 taken, more = self._portion(db, fresh)
-                db.execute("COMMIT")
-            except BaseException:
-                db.rollback()
-                raise
+            db.execute("COMMIT")
+        except BaseException:
+            db.rollback()
+            raise
         return taken, more
 
     def _portion(self, db: sqlite3.Connection, with_fresh: bool) -> tuple[int, bool]:
