@@ -150,7 +150,9 @@ async def test_the_spool_holds_only_what_was_promised(sandbox: LocalSandbox, tmp
         await sandbox.run("echo x; cd /")
     with anyio.move_on_after(0.1):
         await sandbox.run("sleep 9")
+    await sandbox.run("sleep 93 &")
     kept = (await sandbox.run("seq 1 1000", limit=100)).file
+    await sandbox.aclose()
     assert [str(path) for path in (tmp_path / "spool").iterdir()] == [kept]
 
 

@@ -158,6 +158,7 @@ class LocalSandbox:
         self._free = free or _free
         self._owner = os.urandom(5).hex()
         self._numbers = itertools.count(1)
+        self._unnamed: set[Path] = set()  # output of what still runs, of which nobody was told
         self._shell = ""
 
     def resolve(self, path: str) -> str:
@@ -208,6 +209,8 @@ class LocalSandbox:
                     await _hear(channel)
         if self._owns_supervisor:
             await anyio.to_thread.run_sync(self._supervisor.close)
+        for output in self._unnamed:
+            _remove(output)
 
     async def _supervised(self, request: list[str]) -> _Ended:
         """Have the supervisor run it. Cancelled: have it ended, and wait until it has."""
@@ -249,9 +252,11 @@ class LocalSandbox:
             text += f"\n[the output passed {self._output_cap:,} bytes and the command was ended]"
         if free < NEARLY_FULL:
             text += f"\n[the disk that holds {self._spool} is full: output may be missing]"
-        if size <= limit and not ended.left:
-            _remove(output)
         whole = str(output) if size > limit else ""
+        if not whole and ended.left:
+            self._unnamed.add(output)
+        elif not whole:
+            _remove(output)
         return Completed(ended.code, text, size, seconds, ended.timed_out, whole, cwd)
 
     # Files
