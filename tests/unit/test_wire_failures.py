@@ -97,12 +97,12 @@ def test_the_sentences_say_what_where_and_what_to_do() -> None:
     wrong = classify(401, {"error": {"message": "Incorrect API key provided"}}, {}, WHERE)
     assert str(wrong) == (
         "OpenAI (https://api.openai.com) refused the key (401): Incorrect API key provided."
-        " Set it: `hermes config set OPENAI_API_KEY KEY`."
+        " Set it: `hermes config set OPENAI_API_KEY KEY`"
     )
     missing = classify(401, b"", {}, Where("Local", "http://me:pw@127.0.0.1:8080/v1"))
     assert str(missing) == (
         "Local (http://127.0.0.1:8080) wants a key, and none is set (401)."
-        " Set it: `hermes config set model.api_key KEY`."
+        " Set it: `hermes config set model.api_key KEY`"
     )
     moved = classify(301, b"", {"location": "https://x.example/v1"}, WHERE)
     assert "https://x.example/v1" in str(moved)

@@ -158,17 +158,17 @@ ADVICE = {
     "no key": "{where} wants a key, and none is set{said}. {key}",
     "billing": "{where} will not answer before the account is paid for{said}. {other}",
     "quota": "The allowance at {where} is used up{said}. {other}",
-    "rate": "{where} is asked too often{said}.{wait}",
-    "overloaded": "{where} is overloaded{said}.{wait}",
-    "server": "{where} failed{said}. Usually it helps to ask again.",
-    "timeout": "{where} did not answer in time{said}. Usually it helps to ask again.",
-    "context": "The conversation is too long for {model}{said}. `/compress` shortens it.",
+    "rate": "{where} is asked too often{said}{wait}",
+    "overloaded": "{where} is overloaded{said}{wait}",
+    "server": "{where} failed{said}. Usually it helps to ask again",
+    "timeout": "{where} did not answer in time{said}. Usually it helps to ask again",
+    "context": "The conversation is too long for {model}{said}. `/compress` shortens it",
     "policy": "{where} declined to answer for reasons of policy{said}. {other}",
-    "not_found": "{where} does not know {model}{said}. {other} Check base_url, too.",
-    "bad_request": "{where} did not accept the request{said}.",
-    "redirect": "{where} answers with a redirect{said}. Set base_url to the address it points to.",
+    "not_found": "{where} does not know {model}{said}. {other}, and check base_url",
+    "bad_request": "{where} did not accept the request{said}",
+    "redirect": "{where} answers with a redirect{said}. Set base_url to the address it points to",
 }
-_OTHER = "Choose another model with `hermes model`."
+_OTHER = "Choose another model with `hermes model`"
 
 _REJECTED = frozenset({"auth", "billing", "quota", "policy", "not_found", "bad_request", "redirect"})
 
@@ -211,17 +211,17 @@ def classify(
 
 def cut(where: Where) -> Unavailable:
     """The stream ended before the answer did."""
-    return Unavailable(f"{where} broke off in the middle of the answer.", kind="cut")
+    return Unavailable(f"{where} broke off in the middle of the answer", kind="cut")
 
 
 def stalled(where: Where, seconds: float) -> Unavailable:
     """The connection is alive, the answer does not grow."""
-    return Unavailable(f"{where} made no progress for {seconds:g} s.", kind="stalled")
+    return Unavailable(f"{where} made no progress for {seconds:g} s", kind="stalled")
 
 
 def empty(where: Where) -> Unavailable:
     """An answer with nothing in it."""
-    return Unavailable(f"{where} gave an empty answer.", kind="empty")
+    return Unavailable(f"{where} gave an empty answer", kind="empty")
 
 
 def malformed(where: Where, got: bytes | str) -> Unavailable:
@@ -231,7 +231,7 @@ def malformed(where: Where, got: bytes | str) -> Unavailable:
         title = _title(text)
         said = f" ({title})" if title else ""
         return Unavailable(
-            f"{where} answered with a web page{said}, not with a model's reply. Check base_url.",
+            f"{where} answered with a web page{said}, not with a model's reply. Check base_url",
             kind="malformed",
         )
     shown = _without(one_line(clean(text), 80), where)
@@ -289,9 +289,9 @@ def _sentence(kind: str, status: int, facts: _Facts, where: Where, told: float |
         where=where,
         model=where.model or "the model",
         said=f"{code}: {said}" if said else code,
-        key=f"Set it: `hermes config set {where.key_name or 'model.api_key'} KEY`.",
+        key=f"Set it: `hermes config set {where.key_name or 'model.api_key'} KEY`",
         other=_OTHER,
-        wait=f" It asks to wait {told:g} s." if told else "",
+        wait=f"; it asks to wait {told:g} s" if told else "",
     )
 
 

@@ -4,6 +4,7 @@ Nothing is made before the first request: a run that asks no model pays for no c
 one that only talks to `http://` hosts never loads certificates.
 """
 
+import os
 from collections.abc import AsyncGenerator, Generator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from urllib.parse import urlsplit
@@ -119,27 +120,25 @@ def _told(request: HttpRequest) -> Generator[None, None, None]:
     except httpx2.ConnectTimeout as error:
         where = _host(request.url)
         raise Unavailable(
-            f"No connection to {where} within {request.connect:g} s: check the network and the URL.",
+            f"No connection to {where} within {request.connect:g} s: check the network and the URL",
             kind="timeout",
         ) from error
     except httpx2.TimeoutException as error:
         where = _host(request.url)
-        raise Unavailable(f"{where} sent nothing for {request.idle:g} s.", kind="timeout") from error
+        raise Unavailable(f"{where} sent nothing for {request.idle:g} s", kind="timeout") from error
     except httpx2.ConnectError as error:
         where = _host(request.url)
         raise Unavailable(
-            f"Cannot reach {where}: {_reason(error)}. Check that it runs and that the URL is right.",
+            f"Cannot reach {where}: {_reason(error)}. Check that it runs and that the URL is right",
             kind="network",
         ) from error
     except (httpx2.InvalidURL, httpx2.UnsupportedProtocol) as error:
         raise Unavailable(
-            f"{request.url!r} is no URL that can be reached: {error}.", kind="network"
+            f"{request.url!r} is no URL that can be reached: {error}", kind="network"
         ) from error
     except (httpx2.HTTPError, httpx2.StreamError) as error:
         where = _host(request.url)
-        raise Unavailable(
-            f"The connection to {where} broke off: {_reason(error)}.", kind="network"
-        ) from error
+        raise Unavailable(f"The connection to {where} broke off: {_reason(error)}", kind="network") from error
 
 
 def _host(url: str) -> str:
@@ -147,8 +146,15 @@ def _host(url: str) -> str:
 
 
 def _reason(error: Exception) -> str:
+    """What went wrong, in the words of the operating system where they are at the bottom of it."""
     if isinstance(error, httpx2.LocalProtocolError):
         return "the request is not valid HTTP"  # its text quotes headers, and with them the key
-    if isinstance(error, httpx2.ReadError | httpx2.WriteError) and not str(error):
-        return "the other side reset it"
-    return str(error).rstrip(". ") or type(error).__name__
+    cause: BaseException | None = error
+    while cause:
+        if untrusted := getattr(cause, "verify_message", ""):
+            return f"its certificate is not trusted ({untrusted})"
+        if isinstance(cause, OSError) and (number := cause.errno):
+            words = os.strerror(number) if number > 0 else str(cause.strerror)
+            return words[:1].lower() + words[1:]
+        cause = cause.__cause__ or cause.__context__
+    return str(error).rstrip(". ") or "the other side hung up"
