@@ -30,20 +30,24 @@ class Block:
 class Blocks:
     """Takes text as it comes, gives back what is finished."""
 
-    __slots__ = ("_seam", "rest")
+    __slots__ = ("_seam", "_tall", "rest")
 
     def __init__(self) -> None:
         self.rest = ""
         self._seam = False
+        self._tall = False
 
     def add(self, piece: str) -> list[Block]:
         """The blocks that this piece finishes."""
-        self.rest += piece.replace("\r", "")
-        return self._cut() if "\n" in piece else []
+        piece = piece.replace("\r", "")
+        joint = self.rest[-1:] + piece
+        self.rest += piece
+        # a tall table or paragraph ends at an empty line: looking at each of its lines costs too much
+        return self._cut() if ("\n\n" if self._tall else "\n") in joint else []
 
     def finish(self) -> list[Block]:
         """What is left, as it is."""
-        rest, self.rest = self.rest, ""
+        rest, self.rest, self._tall = self.rest, "", False
         block, self._seam = Block(rest, self._seam), False
         return [block] if rest.strip() else []
 
@@ -61,6 +65,7 @@ class Blocks:
             done += self._part(tops[-1], lines)
         else:
             self.rest = "".join(lines)
+        self._tall = self.rest.count("\n") > LONG
         return done
 
     def _part(self, token: Token, lines: list[str]) -> list[Block]:

@@ -73,7 +73,7 @@ class Shell:
         self.tasks.start_soon(self._heed)
         self.tasks.start_soon(self.screen.run)
         self._greet()
-        await self.desk.talk.log.repair()
+        await self._repair(self.desk.talk)
         self._opened(self.desk.talk)
         async for what in self.screen.typed:
             self._hint = ""

@@ -10,8 +10,8 @@ import anyio
 
 from hermes.core.commands import CommandContext, find, said, typed
 from hermes.core.errors import HermesError, UsageError
-from hermes.core.events import Asked, MessageAdded, TurnEnded
-from hermes.core.messages import Role
+from hermes.core.events import Asked, MessageAdded, Stop, TurnEnded
+from hermes.core.messages import NOTHING_SPENT, Role
 from hermes.engine.conversation import Conversation
 from hermes.engine.runtime import Runtime
 from hermes.shells.cli import words
@@ -74,7 +74,7 @@ class _Lines:
         """Run one turn to its end; Ctrl-C stops it."""
         self.desk.undone.clear()
         person = Interview(self.streams.stdin, self.notes) if self.streams.attended else None
-        answer = ""
+        answer, last = "", TurnEnded(Stop.FAILED, NOTHING_SPENT)
         async with anyio.create_task_group() as tasks:
             async with self.desk.talk.turn(tasks, text, attended=person is not None) as turn:
                 tasks.start_soon(self._heed, turn.stop)
@@ -85,10 +85,11 @@ class _Lines:
                         case Asked(question) if person:
                             tasks.start_soon(person.ask, question, turn)
                         case TurnEnded():
-                            self._end(event, answer)
+                            last = event
                         case _:
                             self.notes.event(event)
             tasks.cancel_scope.cancel()
+        self._end(last, answer)
         await self.desk.talk.log.repair()
 
     def _end(self, event: TurnEnded, answer: str) -> None:

@@ -46,6 +46,7 @@ class _Course:
     answer: str = ""
     refused: bool = False
     signal: int = 0
+    closed: bool = False
     last: TurnEnded | None = None
     running: set[str] = field(default_factory=set[str])
 
@@ -96,10 +97,16 @@ class _Shell:
             async with self.talk.turn(tasks, asked, attended=self.person is not None) as turn:
                 tasks.start_soon(self._heed, turn)
                 async for event in turn.events:
-                    self._show(event, turn, tasks)
+                    try:
+                        self._show(event, turn, tasks)
+                    except Closed:
+                        self.course.closed = True
+                        turn.stop()
             tasks.cancel_scope.cancel()
         with suppress(HermesError):  # said already, or said again by whoever goes on with this
             await self.talk.log.repair()
+        if self.course.closed:
+            raise Closed
         return self._leave()
 
     async def _heed(self, turn: Turn) -> None:

@@ -22,7 +22,7 @@ from hermes.core.messages import Message, Outcome, Role, ToolCall, ToolResult
 from hermes.lib.amounts import duration, tokens
 from hermes.lib.text import one_line
 from hermes.shells.cli import words
-from hermes.shells.cli.blocks import Block, Blocks
+from hermes.shells.cli.blocks import LONG, Block, Blocks
 from hermes.shells.cli.render import Painter
 
 SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
@@ -84,7 +84,7 @@ class View:
         """What is still changing, in at most `most` rows; nothing when nothing is."""
         parts: list[str] = []
         if self._blocks.rest.strip():
-            parts.append(_tail(self.painter.markdown(self._blocks.rest, width), most))
+            parts.append(self._growing(self._blocks.rest, width, most))
         elif self._thought and self.painter.look.thoughts:
             thought = self.painter.line((self._thought.strip()[-2_000:], "faint"), width=width, indent=0)
             parts.append(_tail(thought, min(4, most)))
@@ -214,6 +214,13 @@ class View:
         )
         said = self.painter.line((f"  {one_line(running.said, width - 3)}", "faint"), width=width)
         return line + (said if running.said else "")
+
+    def _growing(self, text: str, width: int, most: int) -> str:
+        """The end of a block that is still being written; one that is tall is not painted all over."""
+        if text.count("\n") <= LONG:
+            return _tail(self.painter.markdown(text, width), most)
+        rows = text.rstrip("\n").split("\n")[-most:]
+        return _tail("".join(self.painter.line((row, ""), width=width) for row in rows), most)
 
     def _paragraph(self, painted: str) -> None:
         """Rows with an empty row before them."""
