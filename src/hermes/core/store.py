@@ -218,7 +218,11 @@ class Store(Protocol):
     """
 
     async def write(self, work: Callable[[Tx], T]) -> T:
-        """Run in one transaction; return when synced. An exception rolls it back and is raised."""
+        """Run in one transaction; return when synced. An exception rolls it back and is raised.
+
+        `work` may be run anew, after a deadlock for example, so it changes nothing but the store.
+        A caller that is cancelled does not take it back.
+        """
         ...
 
     async def read(self, work: Callable[[Tx], T]) -> T:
