@@ -17,6 +17,23 @@ CASES = Path(__file__).parents[1] / "cases"
 PLACE = Place("/home/u", "/home/u/work", "/home/u/work", "/home/u/.hermes")
 
 BLOCKED = r"""
+time -p rm -rf ~
+coproc X { rm -rf ~; }
+a=( $(rm -rf ~) b )
+echo $(( $(rm -rf ~) + 1 ))
+echo "${X/$(rm -rf ~)/}"
+. /dev/stdin <<< 'rm -rf ~'
+bash /dev/stdin <<< 'rm -rf ~'
+flock /tmp/l -c 'rm -rf ~'
+rm -rf /h*
+rm -rf /home/*
+parallel rm -rf ::: ~
+command -p rm -rf ~
+ionice -c3 rm -rf ~
+timeout --signal=KILL 5 rm -rf ~
+eval $(echo cm0gLXJmIH4= | base64 -d)
+base64 -d <<< cm0gLXJmIH4= | sh
+case a in b) ls;; a) rm -rf ~;; esac
 rm -rf --no-preserve-root /
 rm -rf /*
 sudo rm -rf /var
@@ -63,6 +80,9 @@ xargs -I{} rm -rf {} <<< ~
 """.strip().splitlines()
 
 ASKED = r"""
+set -- rm -rf ~; "$@"
+read x <<< rm; $x -rf ~
+sh <(echo hi)
 rm -rf ~/Documents
 rm -rf $DIR
 rm *
@@ -311,6 +331,12 @@ def corpus(name: str) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("command", BLOCKED)
 def test_never_run(command: str) -> None:
     assert level(command) == "block"
+
+
+def test_a_heredoc_is_text_but_what_it_substitutes_is_run() -> None:
+    assert level("cat <<E\n$(rm -rf ~)\nE") == "block"
+    assert level("cat <<'E'\n$(rm -rf ~)\nE") == "harmless"
+    assert level("cat <<E\nrm -rf ~\nE") == "harmless"
 
 
 @pytest.mark.parametrize("command", ASKED)

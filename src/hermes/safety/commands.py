@@ -37,6 +37,7 @@ _PRELOADING = words(
     LD_PRELOAD BASH_ENV PROMPT_COMMAND DYLD_INSERT_LIBRARIES GIT_SSH_COMMAND GIT_SSH
     """
 )
+_INPUT = ("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0", "-")
 _HIDING = frozenset(("base64", "rev", "tac", "xxd"))
 _DREAD = re.compile(
     r"\b(?:rm|dd|mkfs\S*|sudo|su|curl|wget|nc|eval|shred|chmod|chown|kill\w*|pkill|shutdown|reboot|crontab|ssh|bash|sh)\b"
@@ -165,6 +166,15 @@ class _Walk:
         if first.dynamic:
             self._unknown(words, under)
             return
+        if first.text.startswith("-") and len(words) > 1:  # `time -p command`, `flock file -c command`
+            self._invoke(words[1:], before, stdin, under)
+            return
+        if " " in first.text.strip() and under:
+            self.text(first.text)
+            return
+        for index, word in enumerate(words):
+            if word.text == "{" and not word.quoted and words[index + 1 :]:  # `coproc NAME { command`
+                self._invoke(words[index + 1 :], before, stdin, under)
         name = _base(first.text)
         if first.globbed and name not in ("[", "[["):
             name = next((guess for guess in _GUESSED if fnmatchcase(guess, name)), name)
@@ -183,7 +193,8 @@ class _Walk:
         """The program itself is only known when it runs."""
         self.made.opaque = True
         destructive = any(re.fullmatch(r"-\w*[rRf]\w*", word.text) for word in words[1:])
-        if words[0].scripts or under or destructive:
+        parameter = re.fullmatch(r"\$[@*0-9]", words[0].text)
+        if words[0].scripts or under or destructive or parameter:
             self.found(ask("run.unknown", "runs a program whose name is only known when it runs"))
 
     def _ran_download(self, call: Invocation) -> None:
@@ -278,7 +289,7 @@ class _Walk:
             self._code_or_ask(call.args[index + 1 : index + 2], "run.shell")
             return
         script = next((word for word in call.args if not word.text.startswith("-")), None)
-        if script is not None and not call.has("-s"):
+        if script is not None and not call.has("-s") and script.text not in _INPUT:
             if script.process:
                 self._from_elsewhere(script.scripts, "runs what another command prints")
             return
@@ -318,6 +329,8 @@ class _Walk:
 
     def _sourced(self, call: Invocation) -> None:
         scripts = [script for word in call.args if word.process for script in word.scripts]
+        if call.texts[:1] and call.texts[0] in _INPUT:
+            self._piped_code(call, is_shell=True)
         if scripts:
             self._from_elsewhere(scripts, "runs what another command prints")
 

@@ -279,7 +279,8 @@ def _removed(call: Invocation, word: Word, recursive: bool, place: Place) -> Ite
     path = place.resolve(text)
     bare = re.sub(r"/?(?:\.?\*+|\.\[!?.*|\{.*)$", "", text) if word.globbed or "*" in text else text
     everything = place.resolve(bare or ("/" if text.startswith("/") else "."))
-    if recursive and (paths.is_vital(path, place) or (bare != text and paths.is_vital(everything, place))):
+    vital = paths.is_vital(path, place) or (bare != text and paths.is_vital(everything, place))
+    if recursive and (vital or (word.globbed and paths.covers_vital(path, place))):
         yield block("wipe.vital", f"deletes everything in {everything}")
     elif word.dynamic and (recursive or "xargs" in call.under):
         yield ask("wipe.unknown", "deletes files whose names are only known when it runs")

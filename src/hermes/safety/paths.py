@@ -48,6 +48,11 @@ def is_vital(path: str, place: Place) -> bool:
     return path in table.SYSTEM_FOLDERS or path == place.home or _encloses(path, place.home)
 
 
+def covers_vital(pattern: str, place: Place) -> bool:
+    """True for a pattern that such a folder fits."""
+    return any(fnmatchcase(folder, pattern) for folder in (place.home, *table.SYSTEM_FOLDERS))
+
+
 def is_regenerable(path: str, place: Place) -> bool:
     """True for what a build makes again, inside the workspace or a temporary folder."""
     name = posixpath.basename(path.rstrip("/"))

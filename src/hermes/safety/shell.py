@@ -220,9 +220,9 @@ class _Reader:
             return False
         self.at = match.end()
         if self.text.startswith("(", self.at):
-            end = self.text.find(")", self.at)
-            self.at = len(self.text) if end < 0 else end + 1
-            self.simple.assigns.append((match[1], Word("", True)))
+            self.at += 1
+            inside = parse(f": {self._balanced()}", self.known, self.depth + 1)
+            self.simple.assigns.append((match[1], Word("", True, scripts=(inside,))))
             return True
         value = Word("")
         if self.at < len(self.text) and self.text[self.at] not in " \t\n;&|()<>":
@@ -401,8 +401,7 @@ class _Reader:
         text, at = self.text, self.at
         if text.startswith("$((", at):
             self.at += 3
-            self._balanced(2)
-            piece.unknown("$((", ())
+            piece.unknown("$((", self._scripts_in(self._balanced(2)))
         elif text.startswith("$(", at):
             self.at += 2
             self._substitution(piece, self._balanced(), quoted)
@@ -447,10 +446,12 @@ class _Reader:
                 else:
                     inner._character(piece, match[3][inner.at])
         else:
-            scripts: list[Script] = []
-            for found in re.findall(r"\$\(([^()]*)\)|`([^`]*)`", inside):
-                scripts.append(parse(found[0] or found[1], dict(self.known), self.depth + 1))
-            piece.unknown("${" + inside + "}", tuple(scripts))
+            piece.unknown("${" + inside + "}", self._scripts_in(inside))
+
+    def _scripts_in(self, text: str) -> tuple[Script, ...]:
+        """The substitutions in a text that is otherwise not read."""
+        found = re.findall(r"\$\(([^()]+)\)|`([^`]+)`", text)
+        return tuple(parse(a or b, dict(self.known), self.depth + 1) for a, b in found)
 
     def _variable(self, piece: "_Piece", name: str, quoted: bool) -> None:
         if name == "IFS" and name not in self.known:
