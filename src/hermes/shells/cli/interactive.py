@@ -222,9 +222,8 @@ class Shell:
         dot = f" {self.painter.sign('·', '-')} "
         self._row((f"hermes {__version__}", "you"), (f"{dot}{self.desk.answering()}", "faint"))
         self._row((f"session {self.desk.session}", "faint"))
-        self._row(
-            (f"/help lists the commands {dot} Alt-Enter begins a new line {dot} Ctrl-D leaves", "faint")
-        )
+        hints = "/help lists the commands", "Alt-Enter begins a line", "Ctrl-D leaves"
+        self._row((dot.join(hints), "faint"))
 
     def _row(self, *pieces: tuple[str, str]) -> None:
         self.screen.put(self.painter.line(*pieces, width=self.screen.width, indent=2))
@@ -237,7 +236,8 @@ class Shell:
         if not openings:
             return
         begin = openings[-RECALLED:][0]
-        self.view.note(f"going on with {talk.session}: {len(messages)} messages, the last of them")
+        self.screen.put("\n")
+        self.view.note(f"going on with {talk.session}: {len(messages)} messages, the last of them:")
         for message in messages[begin:]:
             self.view.recall(message)
 

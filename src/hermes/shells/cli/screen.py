@@ -14,7 +14,7 @@ from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.completion import Completer
 from prompt_toolkit.data_structures import Size
 from prompt_toolkit.document import Document
-from prompt_toolkit.filters import Always, Condition, Filter
+from prompt_toolkit.filters import Condition, Filter, is_searching
 from prompt_toolkit.formatted_text import ANSI
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from prompt_toolkit.input import Input, create_input
@@ -170,6 +170,7 @@ class Screen:
     def empty(self) -> str:
         """Take what is typed out of the line."""
         text = self.buffer.text
+        self._app.layout.focus(self.buffer)  # away from a search in what was typed before
         self.buffer.reset()
         return text
 
@@ -223,15 +224,16 @@ class Screen:
     def _keys(self) -> KeyBindings:
         keys = KeyBindings()
         only = Condition(lambda: self.keys_only)
+        text = ~only & ~is_searching
         bound: list[tuple[tuple[str, ...], Condition | Filter, Callable[[], None]]] = [
-            (("enter",), ~only, self._enter),
-            (("escape", "enter"), ~only, self._break),
-            (("escape", "c-j"), ~only, self._break),
-            (("c-j",), ~only, self._enter),  # an Enter that was typed before the screen was there
-            (("c-c",), Always(), self._interrupt),
-            (("<sigint>",), Always(), self._interrupt),
-            (("c-d",), Always(), self._delete_or_leave),
-            (("c-l",), Always(), self._app_clear),
+            (("enter",), text, self._enter),
+            (("escape", "enter"), text, self._break),
+            (("escape", "c-j"), text, self._break),
+            (("c-j",), text, self._enter),  # an Enter that was typed before the screen was there
+            (("c-c",), ~is_searching, self._interrupt),
+            (("<sigint>",), ~is_searching, self._interrupt),
+            (("c-d",), ~is_searching, self._delete_or_leave),
+            (("c-l",), ~is_searching, self._app_clear),
             (("enter",), only, self._ignore),
             (("escape",), only, self._ignore),
             ((Keys.BracketedPaste.value,), only, self._ignore),

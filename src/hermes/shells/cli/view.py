@@ -198,6 +198,9 @@ class View:
 
     def _ended(self, event: TurnEnded) -> None:
         self._blocks_done(self._blocks.finish())
+        for running in self._running.values():  # cut off with the turn: nobody tells how they ended
+            seconds = {"seconds": self.now() - running.since}
+            self._finished(running.call, ToolResult(running.call.id, Outcome.INTERRUPTED, "", meta=seconds))
         self._running.clear()
         self._fresh()
         if why := words.ended(event):
