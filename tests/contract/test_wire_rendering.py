@@ -18,10 +18,12 @@ from hermes.testing.wire_rules import complaints
 
 @pytest.mark.parametrize("wire", WIRES)
 @settings(max_examples=150, deadline=None)
-@given(log=logs)
-def test_every_log_becomes_a_request_the_vendor_accepts(wire: str, log: tuple[Message, ...]) -> None:
+@given(log=logs, echo=st.sampled_from(["", "reasoning_content", "reasoning_details", "extra_content"]))
+def test_every_log_becomes_a_request_the_vendor_accepts(
+    wire: str, log: tuple[Message, ...], echo: str
+) -> None:
     log = log or (Message(Role.USER, (Text("hi"),)),)
-    [body] = asyncio.run(rendered(wire, log))
+    [body] = asyncio.run(rendered(wire, log, reasoning_echo=echo))
     assert complaints(wire, body) == []
 
 

@@ -1,5 +1,6 @@
 """Logs of every shape, and what the wires make of them."""
 
+from dataclasses import replace
 from typing import Any
 
 from hypothesis import strategies as st
@@ -17,6 +18,7 @@ TOOLS = (
     ToolSpec("read_file", "Read a file.", {"type": "object", "properties": {"path": {"type": "string"}}}),
     ToolSpec("terminal", "Run a command.", {"type": "object", "properties": {}}),
 )
+INFO = ModelInfo("big", "vendor", max_output=1000, vision=True)
 ANSWERS = {
     "openai_chat": sse({"choices": [{"delta": {"content": "ok"}, "finish_reason": "stop"}]}),
     "anthropic": sse(
@@ -28,7 +30,7 @@ ANSWERS = {
 
 def opened(wire: str, model: str = "big", **options: Any) -> tuple[Model, PaperHttp]:
     paper = PaperHttp(ANSWERS[wire])
-    info = ModelInfo(model, "vendor", max_output=1000, vision=True)
+    info = replace(INFO, name=model)
     return WIRES[wire].open(
         Endpoint("vendor", "http://127.0.0.1:1", "k", options=options), info, paper
     ), paper
@@ -51,7 +53,7 @@ note = words.map(lambda words: Note(words, "context"))
 thought = st.builds(
     Thought,
     st.sampled_from(["", "hmm"]),
-    st.sampled_from(["", '{"type":"reasoning.text","signature":"s"}']),
+    st.sampled_from(["", "c2ln", "[1]", '{"type":"reasoning.text","signature":"s"}', '{"call":"call_1"}']),
     st.sampled_from(["vendor/big", "vendor/small", ""]),
     st.booleans(),
 )

@@ -229,7 +229,7 @@ def malformed(where: Where, got: bytes | str) -> Unavailable:
     text = got.decode("utf-8", "replace") if isinstance(got, bytes) else got
     if re.match(r"\s*<(!doctype|html|head|body|\?xml)", text, re.IGNORECASE):
         title = _title(text)
-        said = f" ({title})" if title else ""
+        said = f" ({_without(title, where)})" if title else ""
         return Unavailable(
             f"{where} answered with a web page{said}, not with a model's reply. Check base_url",
             kind="malformed",
@@ -296,9 +296,11 @@ def _sentence(kind: str, status: int, facts: _Facts, where: Where, told: float |
 
 
 def _without(text: str, where: Where) -> str:
+    """Without keys, and without characters that could do something to a terminal."""
     if len(where.secret) >= 6:  # a shorter one is no secret, and any word may contain it
         text = text.replace(where.secret, "***")
-    return _MASK.sub("***", text)
+    text = _MASK.sub("***", text)
+    return text if text.isprintable() else "".join(c if c.isprintable() else "\ufffd" for c in text)
 
 
 def _read(body: bytes | str | Mapping[str, Any] | list[Any]) -> _Facts:

@@ -277,20 +277,23 @@ def _echo(name: str, own: list[Thought], message: dict[str, Any]) -> None:
         if text or calls:  # a message with calls and without this field is refused by some
             message[name] = text
     elif name == "reasoning_details":
-        details = [_detail(thought) for thought in own if thought.signature]
+        details = [{**kept, _words(kept): thought.text} for thought in own if (kept := _kept(thought))]
         if details:
             message[name] = details
     elif name == "extra_content":
         for thought in own:
-            kept = json.loads(thought.signature) if thought.signature else {}
+            kept = _kept(thought)
             for call in calls:
-                if call["id"] == kept.get("call"):
+                if call["id"] == kept.get("call") and name in kept:
                     call[name] = kept[name]
 
 
-def _detail(thought: Thought) -> dict[str, Any]:
-    detail: dict[str, Any] = json.loads(thought.signature)
-    return {**detail, _words(detail): thought.text}
+def _kept(thought: Thought) -> dict[str, Any]:
+    """What this wire keeps in a signature; nothing when another wire signed it."""
+    try:
+        return _table(json.loads(thought.signature)) if thought.signature else {}
+    except ValueError:
+        return {}
 
 
 def _words(detail: Mapping[str, Any]) -> str:
@@ -367,9 +370,7 @@ class _Answer:
     tools: frozenset[str]
     text: list[str] = field(default_factory=list[str])
     thoughts: list[str] = field(default_factory=list[str])
-    details: dict[tuple[Any, Any], dict[str, Any]] = field(
-        default_factory=dict[tuple[Any, Any], dict[str, Any]]
-    )
+    details: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
     slots: list[_Slot] = field(default_factory=list[_Slot])
     by_index: dict[Any, _Slot] = field(default_factory=dict[Any, _Slot])
     finish: str = ""
@@ -435,7 +436,7 @@ class _Answer:
     def _detailed(self, detail: dict[str, Any], *, quiet: bool) -> Iterator[ThoughtDelta]:
         words = _words(detail)
         text = clean(str(detail.pop(words, None) or ""))
-        key = (detail.get("type"), detail.get("index", len(self.details)))
+        key = f"{detail.get('type')} {detail.get('index', len(self.details))}"
         kept = self.details.setdefault(key, {words: ""})
         kept.update({name: value for name, value in detail.items() if value is not None})
         kept[words] += text
