@@ -47,6 +47,10 @@ class Connection:
     def execute(self, sql: str, values: Sequence[Value] = (), /) -> Rows:
         return self.raw.execute(_translated(sql), values or None)
 
+    def control(self, sql: str) -> None:
+        """Run statements without values in one round trip."""
+        self.raw.execute(_translated(sql), prepare=False)
+
     def close(self) -> None:
         self.raw.close()
 
@@ -164,29 +168,30 @@ class _Connection:
         try:
             db, tx = self._begun()
             for job in jobs:
-                db.execute("SAVEPOINT work")
                 job.run(tx)
                 if job.error is not None:
-                    db.execute("ROLLBACK TO SAVEPOINT work")
-                db.execute("RELEASE SAVEPOINT work")
-            db.execute("COMMIT")
+                    db.control("ROLLBACK TO SAVEPOINT work")
+                elif job is not jobs[-1]:
+                    db.control("RELEASE SAVEPOINT work; SAVEPOINT work")
+            db.control("COMMIT")
         except (psycopg.Error, StoreError) as error:
             self.close()
             for job in jobs:
                 job.error = error
 
     def _begun(self) -> tuple[Connection, Tables]:
-        """The connection with a transaction begun; one that was lost meanwhile is opened anew."""
-        begin = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY" if self._read_only else "BEGIN"
+        """The connection with a transaction and a savepoint begun, opened anew if it was lost meanwhile."""
+        kind = " ISOLATION LEVEL REPEATABLE READ, READ ONLY" if self._read_only else ""
+        begin = f"BEGIN{kind}; SAVEPOINT work"
         if self._db is not None and self._tables is not None:
             try:
-                self._db.execute(begin)
+                self._db.control(begin)
                 return self._db, self._tables
             except psycopg.OperationalError:
                 self.close()
         db = self._server.open()
         self._db, self._tables = db, tables(db, POSTGRES, self._clock.now)
-        db.execute(begin)
+        db.control(begin)
         return db, self._tables
 
 
