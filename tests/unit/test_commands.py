@@ -80,6 +80,9 @@ xargs -I{} rm -rf {} <<< ~
 """.strip().splitlines()
 
 ASKED = r"""
+grep -r SECRET ~/.ssh
+tar czf k.tgz ~/.gnupg
+cp -r ~/.aws x
 set -- rm -rf ~; "$@"
 read x <<< rm; $x -rf ~
 sh <(echo hi)

@@ -423,6 +423,18 @@ def _found_by(texts: list[str]) -> list[Word]:
 # What only reads
 
 _PATTERN_FIRST = words("grep egrep fgrep zgrep rg awk sed jq yq ag ack fd")
+_VALUED = (
+    "-e",
+    "-f",
+    "-g",
+    "-A",
+    "-B",
+    "-C",
+    "-m",
+    "-t",
+    "-T",
+    "--*",
+)  # the pattern may not be the first word
 _LOOKS_AROUND = words("ls find fd rg tree du ag ack")
 _CARRIERS = words("cd command env nice time timeout nohup xargs builtin")
 
@@ -452,6 +464,7 @@ def _read_paths(call: Invocation, place: Place, piped: bool) -> Iterator[str]:
     if (
         any(word.dynamic for word in named)
         or "xargs" in call.under
+        or (call.name in _PATTERN_FIRST and call.has(*_VALUED))
         or (not named and (recursive or not piped))
     ):
         yield place.cwd

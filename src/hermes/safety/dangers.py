@@ -184,10 +184,15 @@ def _of_paths(call: Invocation, place: Place) -> Iterator[Finding]:
     if call.name not in programs.LOOKERS:
         for text in call.texts:
             named = (place.resolve(part) for part in named_paths(text))
-            if any(paths.is_secret(path, place) and path not in _ENDLESS for path in named):
+            if any(path not in _ENDLESS and _holds_secrets(path, place) for path in named):
                 yield ask("secret.read", f"reads {text}, which may hold secrets")
     for target in written(call):
         yield from of_write(target, place)
+
+
+def _holds_secrets(path: str, place: Place) -> bool:
+    """True for a secret and for a folder of them."""
+    return paths.is_secret(path, place) or paths.is_secret(f"{path}/.", place)
 
 
 def of_write(target: str, place: Place) -> Iterator[Finding]:
