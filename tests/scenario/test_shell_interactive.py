@@ -189,7 +189,7 @@ async def test_an_approval_shows_the_exact_action_and_words_are_no_answer(tmp_pa
         terminal.type("wipe it", ENTER)
         await terminal.until("rm -rf doomed #\\x1b[2K\\u202e", "yes, once")
         terminal.type("so go on")  # somebody who goes on typing: s, o and a are keys too
-        await anyio.sleep(1)
+        await anyio.sleep(0.7)
         assert doomed.exists()
         terminal.type("d")
         await terminal.until("→ deny", "I left it.", "✗ terminal")
@@ -265,3 +265,16 @@ async def test_a_dumb_terminal_gets_lines(tmp_path: Path) -> None:
         assert await terminal.ended() == 0
         assert b"\x1b" not in terminal.raw
         terminal.close()
+
+
+async def test_another_model_may_be_chosen_before_anything_is_said(tmp_path: Path) -> None:
+    async with talking(tmp_path, [Says("I am the other.")]) as (terminal, server):
+        terminal.type("/model custom/other", ENTER)
+        await terminal.until("custom/other:", "\nother")
+        terminal.type("hi", ENTER)
+        await terminal.until("I am the other.")
+        assert server.asked[-1].json["model"] == "other"
+    async with talking(tmp_path, [Says("Still me.")], "--continue") as (terminal, server):
+        terminal.type("and now?", ENTER)
+        await terminal.until("Still me.")
+        assert server.asked[-1].json["model"] == "other"

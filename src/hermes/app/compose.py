@@ -133,8 +133,9 @@ class House:
         choice = await self.chosen(model)
         talk.switch(replace(talk.agent, models=choice.chain))
         talk.facts = self._facts(choice)
-        key = talk.session
-        await self.store.write(lambda tx: tx.sessions.move(key, model=choice.name))
+        if not (isinstance(talk.log.journal, _Kept) and talk.log.journal.chose(choice.name)):
+            key = talk.session
+            await self.store.write(lambda tx: tx.sessions.move(key, model=choice.name))
         self._answers = choice.why
         return choice.why
 
@@ -219,6 +220,13 @@ class _Kept(SessionJournal):
     def __init__(self, store: Store, session: Session, known: bool) -> None:
         super().__init__(store, session.id)
         self._new = None if known else session
+
+    def chose(self, model: str) -> bool:
+        """Another model before anything was said; False when the row is written already."""
+        if self._new is None:
+            return False
+        self._new = replace(self._new, model=model)
+        return True
 
     async def append(self, message: Message) -> None:
         if self._new:

@@ -6,7 +6,6 @@ import sys
 import anyio
 from anyio.abc import TaskGroup, TaskStatus
 
-from hermes import __version__
 from hermes.core.commands import CommandContext, find, said, typed
 from hermes.core.errors import HermesError, UsageError
 from hermes.core.events import Asked, Event, MessageAdded, Stop, TurnEnded
@@ -220,7 +219,7 @@ class Shell:
 
     def _greet(self) -> None:
         dot = f" {self.painter.sign('·', '-')} "
-        self._row((f"hermes {__version__}", "you"), (f"{dot}{self.desk.answering()}", "faint"))
+        self._row(("hermes", "you"), (f"{dot}{self.desk.answering()}", "faint"))
         self._row((f"session {self.desk.session}", "faint"))
         hints = "/help lists the commands", "Alt-Enter begins a line", "Ctrl-D leaves"
         self._row((dot.join(hints), "faint"))
