@@ -415,7 +415,7 @@ PIECES = some.sampled_from(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(some.lists(PIECES, max_size=40).map("".join))
 def test_any_text_is_judged_without_a_crash(command: str) -> None:
     level(command)

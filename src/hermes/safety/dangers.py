@@ -227,7 +227,7 @@ def written(call: Invocation) -> Iterator[str]:
 
 def values(texts: tuple[str, ...], *options: str) -> Iterator[str]:
     """The values given to these options."""
-    for text, following in zip(texts, (*texts[1:], ""), strict=True):
+    for text, following in zip(texts, (*texts[1:], ""), strict=False):
         if text in options and following:
             yield following
         for option in options:
