@@ -410,6 +410,8 @@ PIECES = some.sampled_from(
         "if ",
         "for x in ",
         "case ",
+        "curl ",
+        "c*",
         "f() {",
     ]
 )
