@@ -21,7 +21,8 @@ from hermes.core.models import Delta, Request
 from hermes.core.questions import Question
 from hermes.core.tools import ToolContext, ToolOutput
 from hermes.sdk import tool
-from hermes.shells.cli.oneshot import Streams, oneshot
+from hermes.shells.cli.oneshot import oneshot
+from hermes.shells.cli.plain import Streams
 from hermes.testing.runtime import story
 from hermes.testing.scripted import ScriptedModel, calls, down, says
 
@@ -164,6 +165,24 @@ async def test_a_reader_that_left_ends_it_quietly(tmp_path: Path) -> None:
         async with story(tmp_path, ScriptedModel(says("long " * 100))) as house:
             assert await oneshot(house, "x", Streams(Silent(), out, err)) == 141
     assert "Traceback" not in err.getvalue()
+
+
+async def test_a_full_disk_is_a_failure_in_one_sentence(tmp_path: Path) -> None:
+    err = io.StringIO()
+    with os.fdopen(os.open("/dev/full", os.O_WRONLY), "w") as out:
+        async with story(tmp_path, ScriptedModel(says("an answer"))) as house:
+            assert await oneshot(house, "x", Streams(Silent(), out, err)) == 1
+    assert "hermes: the answer cannot be written: No space left on device" in err.getvalue()
+
+
+async def test_closed_streams_hold_nothing_and_take_everything(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("stdin", "stdout", "stderr"):
+        monkeypatch.setattr(sys, name, None)
+    async with story(tmp_path, ScriptedModel(says("an answer"))) as house:
+        assert await oneshot(house, "x", Streams.standard()) == 0
+        assert await oneshot(house, "-", Streams.standard()) == 2
 
 
 async def test_what_is_piped_in_follows_the_question(tmp_path: Path) -> None:

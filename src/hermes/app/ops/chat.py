@@ -31,6 +31,6 @@ async def _talk(args: argparse.Namespace, config: Config) -> int:
     if args.query is not None:
         return await answer(args, config, args.query, False)
     shell = import_module("hermes.shells.cli.interactive")  # rich and prompt_toolkit, only when needed
-    look = look_of(config, sys.stdout.encoding or "utf-8")
+    look = look_of(config, getattr(sys.stdout, "encoding", None) or "utf-8")
     async with composed(config) as house:
         return int(await shell.interactive(house, await session_of(house, args), look=look))

@@ -2,12 +2,12 @@
 
 import argparse
 import asyncio
-import sys
 
 from hermes.app.compose import composed
 from hermes.app.opening import session_of
 from hermes.config.load import Config
-from hermes.shells.cli.oneshot import Streams, oneshot
+from hermes.shells.cli.oneshot import oneshot
+from hermes.shells.cli.plain import Streams
 
 SUMMARY = "answer one question and leave"
 
@@ -22,6 +22,6 @@ def run(args: argparse.Namespace, config: Config) -> int:
 
 async def answer(args: argparse.Namespace, config: Config, question: str, quiet: bool) -> int:
     """Answer in a new session, or in the one named on the command line."""
-    streams = Streams(sys.stdin, sys.stdout, sys.stderr, dumb=config.env.get("TERM") == "dumb")
+    streams = Streams.standard(dumb=config.env.get("TERM") == "dumb")
     async with composed(config) as house:
         return await oneshot(house, question, streams, session=await session_of(house, args), quiet=quiet)

@@ -1,7 +1,6 @@
 """A conversation in the terminal: what is typed becomes turns, steering, answers and commands."""
 
 import signal
-import sys
 
 import anyio
 from anyio.abc import TaskGroup, TaskStatus
@@ -38,8 +37,9 @@ async def interactive(runtime: Runtime, session: Session | None = None, *, look:
     ConfigError when no model can be asked.
     """
     talk = await runtime.open(session)
-    if look.plain or not (sys.stdin.isatty() and sys.stdout.isatty()):
-        return await by_lines(runtime, talk, Streams(sys.stdin, sys.stdout, sys.stderr, dumb=True))
+    streams = Streams.standard(dumb=True)
+    if look.plain or not (streams.stdin.isatty() and streams.out.isatty()):
+        return await by_lines(runtime, talk, streams)
     async with anyio.create_task_group() as tasks:
         shell = Shell(runtime, talk, look, tasks)
         code = await shell.run()

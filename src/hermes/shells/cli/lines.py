@@ -105,7 +105,10 @@ class _Lines:
 
     async def _line(self) -> str | None:
         """The next line; None at the end of the input."""
-        handle = self.streams.stdin.fileno()
+        try:
+            handle = self.streams.stdin.fileno()
+        except (OSError, ValueError):  # it is closed
+            return None
         while b"\n" not in self._kept:
             await _readable(handle)
             piece = os.read(handle, 65_536)

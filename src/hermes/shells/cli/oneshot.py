@@ -46,7 +46,7 @@ class _Course:
     answer: str = ""
     refused: bool = False
     signal: int = 0
-    closed: bool = False
+    broken: Exception | None = None
     last: TurnEnded | None = None
     running: set[str] = field(default_factory=set[str])
 
@@ -76,6 +76,7 @@ async def oneshot(
         return USAGE
     except HermesError as error:
         notes.say(f"hermes: {error}")
+        discard(out)
         return FAILED
     except Closed:
         discard(out)
@@ -99,14 +100,14 @@ class _Shell:
                 async for event in turn.events:
                     try:
                         self._show(event, turn, tasks)
-                    except Closed:
-                        self.course.closed = True
+                    except (Closed, HermesError) as error:  # raised again once the turn has ended
+                        self.course.broken = error
                         turn.stop()
             tasks.cancel_scope.cancel()
         with suppress(HermesError):  # said already, or said again by whoever goes on with this
             await self.talk.log.repair()
-        if self.course.closed:
-            raise Closed
+        if self.course.broken:
+            raise self.course.broken
         return self._leave()
 
     async def _heed(self, turn: Turn) -> None:
@@ -168,7 +169,8 @@ class _Shell:
 
 
 def discard(stream: TextIO) -> None:
-    """Let the interpreter flush a closed stdout into nothing when it exits."""
-    nothing = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nothing, stream.fileno())
-    os.close(nothing)
+    """Let what cannot be written go nowhere when the interpreter flushes at its end."""
+    with suppress(OSError, ValueError):
+        nothing = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nothing, stream.fileno())
+        os.close(nothing)

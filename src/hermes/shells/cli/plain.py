@@ -1,13 +1,16 @@
 """A terminal without paint: an answer on paper, notes in lines, questions asked by the line."""
 
+import io
 import os
+import sys
 import termios
 import unicodedata
 from dataclasses import dataclass, field
-from typing import TextIO
+from typing import Self, TextIO
 
 import anyio
 
+from hermes.core.errors import HermesError
 from hermes.core.events import Compacted, Event, ModelSwitched, Noticed, ToolFinished
 from hermes.core.ids import SessionId
 from hermes.core.messages import Usage
@@ -27,6 +30,13 @@ class Streams:
     out: TextIO
     err: TextIO
     dumb: bool = False
+
+    @classmethod
+    def standard(cls, *, dumb: bool = False) -> Self:
+        """Those of this process; one that is closed holds nothing and takes everything."""
+        return cls(
+            sys.stdin or io.StringIO(), sys.stdout or io.StringIO(), sys.stderr or io.StringIO(), dumb=dumb
+        )
 
     @property
     def attended(self) -> bool:
@@ -49,7 +59,7 @@ class Notes:
         """Write one message; when nobody can read it any more, nothing."""
         try:
             _write(self.stream, words.visible(text) + "\n")
-        except Closed:
+        except (Closed, HermesError):
             return
 
     def add(self, text: str) -> None:
@@ -166,13 +176,18 @@ def _keys(question: Question) -> str:
 
 
 def _write(stream: TextIO, text: str) -> None:
-    """Write at once, whatever the stream's encoding can hold. Raise Closed when nobody reads."""
+    """Write at once, whatever the stream's encoding can hold.
+
+    Raise Closed when nobody reads any more, HermesError when it cannot be written (a full disk).
+    """
     encoding = stream.encoding or "utf-8"
     try:
         stream.write(text.encode(encoding, "replace").decode(encoding))
         stream.flush()
     except (BrokenPipeError, ValueError) as gone:
         raise Closed from gone
+    except OSError as error:
+        raise HermesError(f"the answer cannot be written: {error.strerror}") from error
 
 
 def _width(stream: TextIO) -> int:

@@ -21,7 +21,7 @@ def question(text: str, stdin: TextIO, err: TextIO) -> str:
     """
     text = text.strip()
     if text == "-":
-        asked = _read(stdin.fileno()).strip()
+        asked = _all(stdin).strip()
     elif piped := _piped(stdin, err):
         asked = f"{text}\n\n{piped}".strip()
     else:
@@ -31,12 +31,20 @@ def question(text: str, stdin: TextIO, err: TextIO) -> str:
     return asked
 
 
+def _all(stdin: TextIO) -> str:
+    try:
+        handle = stdin.fileno()
+    except (OSError, ValueError):  # it is closed
+        return ""
+    return _read(handle)
+
+
 def _piped(stdin: TextIO, err: TextIO) -> str:
     """What a pipe or a redirected file holds; nothing for a terminal, /dev/null or a closed one."""
     try:
         handle = stdin.fileno()
         kind = os.fstat(handle).st_mode
-    except (OSError, ValueError, AttributeError):
+    except (OSError, ValueError):
         return ""
     if stat.S_ISREG(kind):
         return _read(handle).strip()
