@@ -251,6 +251,24 @@ async def test_reasoning_is_kept_apart_and_knows_who_thought_it(how: str) -> Non
     assert deltas[-1].message.parts == (Thought("I think", provider="acme/m"), Text("ok"))
 
 
+@pytest.mark.parametrize("size", [1, 3, 8, 100])
+async def test_reasoning_in_tags_at_the_beginning_is_reasoning(size: int) -> None:
+    answer = "\n<think>\nsix < seven </thin\n</think>\n\n42 <think>no</think>"
+    pieces = [chunk(content=answer[n : n + size]) for n in range(0, len(answer), size)]
+    deltas = await ask(PaperHttp(sse(*pieces, chunk("stop"))))
+    assert isinstance(deltas[-1], Reply)
+    assert deltas[-1].message.text == "42 <think>no</think>"
+    assert "".join(d.text for d in deltas if isinstance(d, TextDelta)) == "42 <think>no</think>"
+    assert deltas[-1].message.parts[0] == Thought("\nsix < seven </thin\n", provider="acme/m")
+
+
+async def test_an_answer_that_only_looks_like_a_tag_is_an_answer() -> None:
+    assert (await heard(chunk(content="<thi"), chunk("stop"))).message.text == "<thi"
+    assert (await heard(chunk(content="<the"), chunk(content="n>"), chunk("stop"))).message.text == "<then>"
+    with pytest.raises(Unavailable, match="empty"):
+        await heard(chunk(content="<think>for ever"), chunk("stop"))
+
+
 async def echoed(parts: tuple[Any, ...], **options: Any) -> dict[str, Any]:
     paper = PaperHttp(sse(chunk("stop", content="ok")))
     said = Message(Role.ASSISTANT, parts)

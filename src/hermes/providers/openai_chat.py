@@ -53,6 +53,7 @@ from hermes.core.models import Delta, Finish, ModelInfo, Reply, Request
 from hermes.core.tools import ToolSpec
 from hermes.lib.loose_json import arguments
 from hermes.lib.text import clean
+from hermes.lib.think_tags import ThinkTags
 from hermes.sdk.wire import ask, attach, cost, count, decode, encode, fit_id, fresh_id, known_name
 
 _NINE = re.compile(r"[A-Za-z0-9]{9}")
@@ -368,6 +369,7 @@ class _Answer:
 
     where: Where
     tools: frozenset[str]
+    tags: ThinkTags = field(default_factory=ThinkTags)
     text: list[str] = field(default_factory=list[str])
     thoughts: list[str] = field(default_factory=list[str])
     details: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
@@ -420,9 +422,10 @@ class _Answer:
             if isinstance(detail, dict):
                 yield from self._detailed(cast("dict[str, Any]", detail), quiet=bool(said.reasoning))
         for text in _strings(said.content):
-            self.text.append(text)
             self.grown += 1
-            yield TextDelta(text)
+            for thought, words in self.tags.split(text):
+                (self.thoughts if thought else self.text).append(words)
+                yield ThoughtDelta(words) if thought else TextDelta(words)
         for text in _strings(said.refusal):
             self.refused = True
             self.text.append(text)
@@ -481,7 +484,7 @@ class _Answer:
             raise cut(self.where)
         model = f"{info.vendor}/{info.name}"
         calls = self._calls(known, turn, cut_off=finish is Finish.LENGTH)
-        text = "".join(self.text)
+        text = "".join(self.text) or ("" if self.thoughts else self.tags.rest())
         if not calls and not text.strip() and finish is not Finish.LENGTH:
             raise declined(self.where) if finish is Finish.REFUSED else empty(self.where)
         if finish in (Finish.STOP, Finish.CALLS):
