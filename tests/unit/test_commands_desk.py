@@ -16,6 +16,24 @@ from hermes.testing.runtime import StoryRuntime, story
 from hermes.testing.scripted import ScriptedModel, says
 
 pytestmark = pytest.mark.anyio
+BUILT_IN = set(
+    [
+        "help",
+        "new",
+        "stop",
+        "model",
+        "usage",
+        "sessions",
+        "resume",
+        "title",
+        "undo",
+        "retry",
+        "compress",
+        "config",
+        "quit",
+    ]
+)
+GUIDE = Path(__file__).parents[2] / "docs" / "guide" / "slash-commands.md"
 
 
 @pytest.fixture
@@ -66,13 +84,21 @@ async def table(tmp_path: Path, *answers: str) -> AsyncGenerator[Table, None]:
 async def test_help_lists_every_command_and_explains_each(tmp_path: Path) -> None:
     async with table(tmp_path) as at:
         whole = await at.type("/help")
-        assert len(at.house.commands) == 13
+        assert {command.name for command in at.house.commands} >= BUILT_IN
         for command in at.house.commands:
             assert f"`/{command.name}" in whole
             assert command.summary in whole
             assert command.summary in await at.type(f"/help {command.name}")
         with pytest.raises(UsageError, match="Did you mean /model"):
             await at.type("/help modle")
+
+
+async def test_the_guide_names_every_command_and_every_other_name_of_it(tmp_path: Path) -> None:
+    guide = GUIDE.read_text("utf-8")
+    async with table(tmp_path) as at:
+        for command in at.house.commands:
+            for name in (command.name, *command.aliases):
+                assert f"`/{name}" in guide
 
 
 async def test_new_keeps_the_conversation_before_and_resume_goes_back_to_it(tmp_path: Path) -> None:
