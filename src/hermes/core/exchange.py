@@ -53,33 +53,33 @@ class Exchange:
 class Rendering:
     """A conversation as far as a wire has rendered it.
 
-    `render` turns an exchange into the bytes of its messages. `rename` makes a call's id
+    `render` turns an exchange into the bytes of its messages, commas between them. `rename` makes a call's id
     acceptable to the protocol. Belongs to one wire and one model: what is sent differs by both.
     `known` are the ids of all calls in the conversation.
     """
 
-    render: Callable[[Exchange], Sequence[bytes]]
+    render: Callable[[Exchange], bytes]
     rename: Callable[[str], str] = str
     known: set[str] = field(default_factory=set[str])
     _seen: list[Message] = field(default_factory=list[Message])
     _done: list[bytes] = field(default_factory=list[bytes])
     _taken: set[str] = field(default_factory=set[str])
     _open: list[Message] = field(default_factory=list[Message])
-    _last: tuple[Exchange, Sequence[bytes]] | None = None
+    _last: tuple[Exchange, bytes] | None = None
 
     def pieces(self, messages: Sequence[Message]) -> list[bytes]:
-        """The rendered messages in order. Cheap when `messages` goes on where it ended last time.
+        """The rendered exchanges with commas between them, to be joined with whatever surrounds them.
 
-        "Goes on" is judged by identity: messages are immutable, so the same object means the
-        same bytes.
+        Cheap when `messages` goes on where it ended last time; that is judged by identity, for
+        messages are immutable: the same object means the same bytes.
         """
         if len(self._seen) > len(messages) or not all(map(is_, self._seen, messages)):
             self._restart()
         for message in messages[len(self._seen) :]:
             self._add(message)
         if not self._open:
-            return list(self.render(Exchange(heard=(EMPTY,))))
-        return [*self._done, *self._current()[1]]
+            return [self.render(Exchange(heard=(EMPTY,)))]
+        return [*self._done, self._current()[1]]
 
     def _restart(self) -> None:
         for kept in (self._seen, self._done, self._open, self._taken, self.known):
@@ -101,14 +101,14 @@ class Rendering:
     def _make_room(self) -> None:
         """Before the model speaks: close what is open, unless it is the beginning of the same speech."""
         if not self._open:
-            self._done.extend(self.render(Exchange(heard=(UNSEEN,))))
+            self._done += self.render(Exchange(heard=(UNSEEN,))), b","
         elif any(m.role is not Role.ASSISTANT or m.calls for m in self._open):
-            exchange, pieces = self._current()
-            self._done.extend(pieces)
+            exchange, piece = self._current()
+            self._done += piece, b","
             self._taken.update(result.call for result in exchange.results)
             self._open.clear()
 
-    def _current(self) -> tuple[Exchange, Sequence[bytes]]:
+    def _current(self) -> tuple[Exchange, bytes]:
         if self._last is None:
             exchange = self._exchange()
             self._last = exchange, self.render(exchange)

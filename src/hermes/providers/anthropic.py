@@ -139,7 +139,7 @@ class Anthropic:
                 memo.tools(tools, alone=len(request.system) < 2),
                 memo.system(request.system),
                 b',"messages":[',
-                b",".join(memo.marked(pieces)),
+                *memo.marked(pieces),
                 b"],",
                 encode(self._varying(request))[1:],
             )
@@ -168,12 +168,12 @@ class Anthropic:
             memo = request.memo[self._key] = _Memo(rendering, mark if cache else {})
         return cast("_Memo", memo)
 
-    def _render(self, exchange: Exchange) -> list[bytes]:
+    def _render(self, exchange: Exchange) -> bytes:
         said = [block for part in exchange.said if (block := self._said(part))]
         heard = [self._result(result) for result in exchange.results]
         heard.extend(self._heard(part) for part in exchange.heard)
-        told = encode({"role": "user", "content": heard})
-        return [encode({"role": "assistant", "content": said}), told] if said else [told]
+        messages = [{"role": "assistant", "content": said}] if said else []
+        return encode([*messages, {"role": "user", "content": heard}])[1:-1]
 
     def _said(self, part: Part) -> dict[str, Any] | None:
         match part:
@@ -250,7 +250,10 @@ class _Memo:
         return self._tools[1]
 
     def marked(self, pieces: list[bytes]) -> list[bytes]:
-        """The messages with breakpoints after the last two of the user, which end with `}]}`."""
+        """The exchanges, a breakpoint in each of the last two.
+
+        An exchange ends with a message of the user, and that with `}]}`; commas are between them.
+        """
         if not self.mark:
             return pieces
         end = b',"cache_control":' + encode(self.mark) + b"}]}"

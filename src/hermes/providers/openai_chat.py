@@ -132,10 +132,18 @@ class OpenAIChat:
         if stream and options.get("stream_usage", True):
             head["stream_options"] = {"include_usage": True}
         tools = memo.tools(request.tools if self._info.tools else ())
-        messages = b",".join([*memo.system(request.system), *memo.rendering.pieces(request.messages)])
         tail = encode(self._varying(request))[1:-1]
         return b"".join(
-            (encode(head)[:-1], tools, b',"messages":[', messages, b"]", b"," if tail else b"", tail, b"}")
+            (
+                encode(head)[:-1],
+                tools,
+                b',"messages":[',
+                memo.system(request.system),
+                *memo.rendering.pieces(request.messages),
+                b"]," if tail else b"]",
+                tail,
+                b"}",
+            )
         )
 
     def _varying(self, request: Request) -> dict[str, Any]:
@@ -166,17 +174,16 @@ class OpenAIChat:
             memo = request.memo[self._key] = _Memo(rendering, str(self._options.get("system_role", "system")))
         return cast("_Memo", memo)
 
-    def _render(self, exchange: Exchange) -> list[bytes]:
-        pieces: list[bytes] = []
-        if exchange.said:
-            pieces.append(encode(self._assistant(exchange)))
+    def _render(self, exchange: Exchange) -> bytes:
+        messages: list[dict[str, Any]] = [self._assistant(exchange)] if exchange.said else []
         seen: list[Part] = []
         for result in exchange.results:
             text = result.text if result.text.strip() else "(no output)"
-            pieces.append(encode({"role": "tool", "tool_call_id": result.call, "content": text}))
+            messages.append({"role": "tool", "tool_call_id": result.call, "content": text})
             seen.extend(result.media)
-        heard = self._content([*seen, *exchange.heard])
-        return [*pieces, encode({"role": "user", "content": heard})] if heard else pieces
+        if heard := self._content([*seen, *exchange.heard]):
+            messages.append({"role": "user", "content": heard})
+        return encode(messages)[1:-1]
 
     def _assistant(self, exchange: Exchange) -> dict[str, Any]:
         texts = [part.text for part in exchange.said if isinstance(part, Text | Note)]
@@ -236,13 +243,14 @@ class _Memo:
 
     rendering: Rendering
     role: str
-    _system: tuple[tuple[str, ...], list[bytes]] = ((), [])
+    _system: tuple[tuple[str, ...], bytes] = ((), b"")
     _tools: tuple[tuple[ToolSpec, ...], bytes] = ((), b"")
 
-    def system(self, tiers: tuple[str, ...]) -> list[bytes]:
+    def system(self, tiers: tuple[str, ...]) -> bytes:
+        """The first message, with a comma."""
         if self._system[0] != tiers:
             text = "\n\n".join(tier for tier in tiers if tier.strip())
-            self._system = tiers, [encode({"role": self.role, "content": text})] if text else []
+            self._system = tiers, encode({"role": self.role, "content": text}) + b"," if text else b""
         return self._system[1]
 
     def tools(self, tools: tuple[ToolSpec, ...]) -> bytes:
