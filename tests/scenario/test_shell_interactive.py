@@ -93,12 +93,20 @@ class Terminal:
         modes = termios.tcgetattr(self._theirs)[3]
         return bool(modes & termios.ICANON and modes & termios.ECHO)
 
+    def vanish(self) -> int:
+        """The window is closed; the exit code of what ran in it."""
+        os.close(self._ours)
+        os.close(self._theirs)
+        self._ours = self._theirs = -1
+        return self.process.wait(10)
+
     def close(self) -> None:
         if self.process.poll() is None:
             self.process.kill()
         self.process.wait()
-        os.close(self._ours)
-        os.close(self._theirs)
+        if self._ours >= 0:
+            os.close(self._ours)
+            os.close(self._theirs)
 
     def _feed(self) -> bool:
         try:
@@ -238,6 +246,18 @@ async def test_the_terminal_is_restored_when_the_shell_is_told_to_go(tmp_path: P
         assert await terminal.ended() == 143
         assert "Half of" in terminal.text
         assert terminal.restored
+
+
+async def test_a_window_that_is_closed_loses_nothing(tmp_path: Path) -> None:
+    async with talking(tmp_path, [Fails("silent", "text", Says("Half of it, and the rest."))]) as (
+        terminal,
+        _,
+    ):
+        terminal.type("tell me", ENTER)
+        await terminal.until("Half of")
+        assert await anyio.to_thread.run_sync(terminal.vanish) == 0
+    async with talking(tmp_path, [], "--continue") as (terminal, _):
+        await terminal.until("› tell me", "Half of", "here it was interrupted")
 
 
 async def test_no_color_means_no_color(tmp_path: Path) -> None:

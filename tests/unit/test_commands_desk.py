@@ -16,23 +16,10 @@ from hermes.testing.runtime import StoryRuntime, story
 from hermes.testing.scripted import ScriptedModel, says
 
 pytestmark = pytest.mark.anyio
-BUILT_IN = set(
-    [
-        "help",
-        "new",
-        "stop",
-        "model",
-        "usage",
-        "sessions",
-        "resume",
-        "title",
-        "undo",
-        "retry",
-        "compress",
-        "config",
-        "quit",
-    ]
-)
+BUILT_IN = {
+    *("help", "new", "stop", "model", "usage", "sessions", "resume"),
+    *("title", "undo", "retry", "compress", "config", "quit"),
+}
 GUIDE = Path(__file__).parents[2] / "docs" / "guide" / "slash-commands.md"
 
 

@@ -126,7 +126,7 @@ class Screen:
         """Show the screen until `leave`. The terminal is as before when this returns or raises."""
         try:
             await self._app.run_async(set_exception_handler=False)
-        except EOFError:  # the terminal is gone
+        except (EOFError, OSError):  # the terminal is gone
             pass
         finally:
             self._send.close()
@@ -285,7 +285,10 @@ def _terminal(look: Look) -> Output:
     """Standard output. It is never asked where its cursor is: some terminals do not answer."""
 
     def size() -> Size:
-        columns, rows = os.get_terminal_size(sys.stdout.fileno())
+        try:
+            columns, rows = os.get_terminal_size(sys.stdout.fileno())
+        except OSError:  # it is gone: there is still an end to be written
+            columns = rows = 0
         return Size(rows or 24, columns or 80)
 
     return Vt100_Output(sys.stdout, size, look.term, enable_cpr=False)
