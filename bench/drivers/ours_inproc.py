@@ -52,7 +52,7 @@ async def db(n, per):
     from hermes.core.store import Session, Store
     from hermes.core.tools import ToolContext
     from hermes.stores.open import open_store
-    p = Path(os.environ["HERMES_HOME"]) / "state.db"
+    p = Path(os.environ["HERMES_HOME"]) / "hermes.db"
     clock = SystemClock()
     store = open_store(p, clock)
     rng = random.Random(1)

@@ -42,7 +42,7 @@ def kept(home: Path) -> Path:
             tx.messages.append(FIRST, message)
 
     async def write() -> None:
-        store = open_store(home / "state.db", StillClock())
+        store = open_store(home / "hermes.db", StillClock())
         await store.write(fill)
         await store.close()
 

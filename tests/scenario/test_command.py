@@ -150,10 +150,10 @@ async def test_broken_settings_stop_it_before_anything_runs(desk: Desk) -> None:
 async def test_a_home_that_cannot_be_used(desk: Desk) -> None:
     async with ModelServer([Says("hi")]) as server:
         desk.configure(server)
-        (desk.home / "state.db").mkdir()
+        (desk.home / "hermes.db").mkdir()
         code, _, err = await desk.run("-z", "hi")
     assert code == 1
-    assert "state.db" in err
+    assert "hermes.db" in err
     assert "Traceback" not in err
 
 
@@ -161,14 +161,14 @@ async def test_a_store_of_a_newer_version_is_left_alone(desk: Desk) -> None:
     async with ModelServer([Says("hi"), Says("hi")]) as server:
         desk.configure(server)
         assert (await desk.run("-z", "hi"))[0] == 0
-        with sqlite3.connect(desk.home / "state.db") as db:
+        with sqlite3.connect(desk.home / "hermes.db") as db:
             db.execute("PRAGMA user_version = 9999")
         db.close()
-        before = (desk.home / "state.db").read_bytes()
+        before = (desk.home / "hermes.db").read_bytes()
         code, _, err = await desk.run("-z", "hi")
     assert code == 1
     assert "newer version" in err
-    assert (desk.home / "state.db").read_bytes() == before
+    assert (desk.home / "hermes.db").read_bytes() == before
 
 
 async def test_what_needs_a_yes_is_refused_when_nobody_is_there(desk: Desk) -> None:
@@ -219,7 +219,7 @@ async def test_text_that_was_shown_survives_kill_9(desk: Desk) -> None:
     async with ModelServer([Fails("silent", "text", Says(words)), Says("going on")]) as server:
         desk.configure(server)
         shown = await asyncio.to_thread(_watch_and_kill, desk, len(words) // 2)
-        store = open_store(desk.home / "state.db", SystemClock())
+        store = open_store(desk.home / "hermes.db", SystemClock())
         (session,) = await store.read(lambda tx: tx.sessions.list(5))
         rows = await store.read(lambda tx: tx.messages.all(session.id))
         kept = await store.read(lambda tx: tx.drafts.read(session.id))

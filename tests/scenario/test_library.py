@@ -159,8 +159,8 @@ async def test_two_homes_in_one_process_never_mix(tmp_path: Path) -> None:
         await run(two, "to the second")
         with pytest.raises(UsageError, match="no session"):
             await run(agent(server, tmp_path / "two", session_id=one.session_id), "hi")
-    assert (tmp_path / "one" / "state.db").exists()
-    assert (tmp_path / "two" / "state.db").exists()
+    assert (tmp_path / "one" / "hermes.db").exists()
+    assert (tmp_path / "two" / "hermes.db").exists()
 
 
 def test_the_name_people_know_is_the_same_class() -> None:

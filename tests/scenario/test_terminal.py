@@ -110,7 +110,7 @@ async def test_wrong_arguments_run_nothing(desk: Desk) -> None:
     for wrong in (
         {},
         {"command": ""},
-        {"command": "touch x", "timeout": 0},
+        {"command": "touch x", "timeout": -1},
         {"command": "touch x", "bg": True},
     ):
         assert (await desk.call(**wrong)).outcome is Outcome.FAILED

@@ -227,7 +227,9 @@ def test_declared_paths_are_made_absolute(tmp_path: Path) -> None:
     assert footprint("t", both, path="a/../b", out=["~/c", "/d"]) == Footprint(
         ("/home/u/work/b",), ("/home/u/c", "/d")
     )
-    assert footprint("t", both, path=f"{tmp_path}/link/x").reads == (f"{tmp_path}/real/x",)
+    assert footprint("t", Effects(reads=("path",)), path=f"{tmp_path}/link/x").reads == (
+        f"{tmp_path}/real/x",
+    )
     assert footprint("t", Effects(outward=True)).outward
 
 
@@ -254,3 +256,10 @@ def test_every_hidden_character_is_spelled_out() -> None:
         assert visible(char) == char if char in "\n\t" else visible(char).startswith("\\")
     assert visible("plain — 漢字 😀") == "plain — 漢字 😀"
     assert sys.maxunicode == 0x10FFFF
+
+
+def test_what_a_call_does_not_name_is_anything_or_the_working_directory() -> None:
+    reads, writes = Effects(reads=("path",)), Effects(reads=("path",), writes=("path",))
+    unnamed = ToolCall(CallId("c"), "t", {"patch": "*** Begin Patch"})
+    assert gate().footprint(writes, unnamed, "/tmp") == ANYTHING
+    assert gate().footprint(reads, unnamed, "/tmp") == Footprint(reads=("/tmp",))

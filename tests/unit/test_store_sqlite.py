@@ -33,7 +33,7 @@ def anyio_backend() -> str:
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    return tmp_path / "home" / "state.db"
+    return tmp_path / "home" / "hermes.db"
 
 
 async def begun(file: Path, *texts: str) -> Store:
@@ -134,7 +134,7 @@ async def test_a_damaged_file_is_reported(file: Path) -> None:
 
 async def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
     (tmp_path / "letter").write_text("not a folder")
-    file = tmp_path / "letter" / "home" / "state.db"
+    file = tmp_path / "letter" / "home" / "hermes.db"
     error = await refused(open_store(file, StillClock()))
     assert str(error) == f"{file} cannot be opened: Not a directory. Check its folder."
 
@@ -209,7 +209,7 @@ def next_schema(folder: Path, sql: str) -> Schema:
 
 async def test_a_new_version_changes_the_file_after_a_backup(file: Path, tmp_path: Path) -> None:
     await (await begun(file, "old message")).close()
-    backup = file.with_name(f"state.db.v{CURRENT.latest}.bak")
+    backup = file.with_name(f"hermes.db.v{CURRENT.latest}.bak")
     assert not backup.exists()
     newer = next_schema(tmp_path / "steps", "ALTER TABLE sessions ADD COLUMN mood TEXT;")
     stores = [sqlite_store(file, StillClock(), schema=newer) for _ in range(2)]
@@ -220,7 +220,7 @@ async def test_a_new_version_changes_the_file_after_a_backup(file: Path, tmp_pat
     assert ask(file, "SELECT count(mood) FROM sessions") == 0
     assert ask(backup, "PRAGMA user_version") == CURRENT.latest
     assert "old message" in str(ask(backup, "SELECT body FROM messages"))
-    assert sorted(path.name for path in file.parent.iterdir()) == ["state.db", backup.name]
+    assert sorted(path.name for path in file.parent.iterdir()) == ["hermes.db", backup.name]
 
 
 async def test_a_change_that_fails_changes_nothing(file: Path, tmp_path: Path) -> None:
@@ -245,7 +245,7 @@ async def test_a_broken_index_is_built_anew(file: Path, tmp_path: Path, how: str
     store = await begun(file, "a needle in the haystack", "hay", "more hay")
     assert len(await store.search("needle")) == 1
     await store.close()
-    index = file.with_name("search.db")
+    index = file.with_name("hermes.search.db")
     match how:
         case "garbage":
             index.write_bytes(b"\x00garbage" * 4000)
@@ -254,10 +254,10 @@ async def test_a_broken_index_is_built_anew(file: Path, tmp_path: Path, how: str
         case "gone":
             index.unlink()
         case "another log's":
-            other = await begun(tmp_path / "other" / "state.db", *"abcdefgh")
+            other = await begun(tmp_path / "other" / "hermes.db", *"abcdefgh")
             await other.search("a")
             await other.close()
-            shutil.copy(tmp_path / "other" / "search.db", index)
+            shutil.copy(tmp_path / "other" / "hermes.search.db", index)
         case _:
             change(index, "UPDATE about SET log = log || '?'")
     store = open_store(file, StillClock())
@@ -269,7 +269,7 @@ async def test_a_broken_index_is_built_anew(file: Path, tmp_path: Path, how: str
 
 async def test_without_any_index_the_log_is_looked_through(file: Path) -> None:
     store = await begun(file, "a needle in the haystack", "hay")
-    file.with_name("search.db").mkdir()
+    file.with_name("hermes.search.db").mkdir()
     assert [hit.seq for hit in await store.search("Needle in")] == [1]
     assert await store.search("pin") == []
     await store.write(lambda tx: tx.sessions.rename(ONE, "still works"))
@@ -283,12 +283,12 @@ async def test_the_index_is_fed_in_the_background(file: Path) -> None:
     store = open_store(file, clock)
     await store.write(lambda tx: tx.sessions.create(Session(ONE, ONE)))
     await said(store, "first")
-    assert not file.with_name("search.db").exists()
+    assert not file.with_name("hermes.search.db").exists()
     clock.advance(60)
     await said(store, "second")
     await said(store, "third")
     await store.close()
-    assert ask(file.with_name("search.db"), "SELECT message FROM about") in (2, 3)
+    assert ask(file.with_name("hermes.search.db"), "SELECT message FROM about") in (2, 3)
 
 
 async def test_nothing_of_a_deleted_session_stays_in_the_files(file: Path) -> None:
@@ -297,8 +297,8 @@ async def test_nothing_of_a_deleted_session_stays_in_the_files(file: Path) -> No
     await store.write(lambda tx: tx.sessions.delete(ONE))
     await store.close()
     assert ask(file, "SELECT count(*) FROM forgotten") == 0
-    change(file.with_name("search.db"), "INSERT INTO words (words) VALUES ('optimize')")
-    change(file.with_name("search.db"), "VACUUM")
+    change(file.with_name("hermes.search.db"), "INSERT INTO words (words) VALUES ('optimize')")
+    change(file.with_name("hermes.search.db"), "VACUUM")
     for path in file.parent.iterdir():
         assert b"xyzzysecret" not in path.read_bytes(), path
 

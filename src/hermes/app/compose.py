@@ -22,7 +22,7 @@ from hermes.core.gate import Gate
 from hermes.core.http import Http
 from hermes.core.ids import SessionId
 from hermes.core.messages import Message
-from hermes.core.sandbox import Sandbox
+from hermes.core.sandbox import Deadlines, Sandbox
 from hermes.core.seen import Seen
 from hermes.core.services import Services
 from hermes.core.spill import Spill
@@ -46,8 +46,8 @@ from hermes.stores.spill import FileSpill
 
 
 def open_home_store(config: Config, clock: Clock | None = None) -> Store:
-    """The store of a home: `database.url`, or state.db in the home."""
-    return open_store(config.settings.database.url or config.home / "state.db", clock or SystemClock())
+    """The store of a home: `database.url`, or hermes.db in the home."""
+    return open_store(config.settings.database.url or config.home / "hermes.db", clock or SystemClock())
 
 
 @dataclass(slots=True)
@@ -182,6 +182,7 @@ class House:
         )
         services = (
             self.services.plus(Gate, gate)
+            .plus(Deadlines, Deadlines(settings.terminal.timeout, settings.terminal.max_foreground_timeout))
             .plus(Sandbox, GuardedSandbox(place, gate))
             .plus(Spill, FileSpill(self.config.home / "cache" / "results" / session.id))
         )

@@ -160,7 +160,9 @@ class Approvals(Section, frozen=True):
         Literal["manual", "smart", "off"],
         _doc("manual asks you; smart lets a model judge first; off asks nobody."),
     ] = "smart"
-    timeout: Annotated[float, _doc("Seconds after which no answer means no; 0 waits for ever.", least=0)] = 300
+    timeout: Annotated[float, _doc("Seconds after which no answer means no; 0 waits for ever.", least=0)] = (
+        300
+    )
     deny: Annotated[tuple[str, ...], _doc("Patterns of commands that are never run, with * and ?.")] = ()
 
 

@@ -1,6 +1,6 @@
 """Sandbox: a place where commands run and files live. Every effect of a tool goes through one."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -32,6 +32,14 @@ class Entry:
     kind: Literal["file", "dir", "other"]
     size: int
     modified: int
+
+
+@dataclass(frozen=True, slots=True)
+class Deadlines:
+    """Seconds a foreground command may take: when nothing is said, and at most."""
+
+    usual: float = 180.0
+    longest: float = 600.0
 
 
 class Sandbox(Protocol):
@@ -78,6 +86,9 @@ class Sandbox(Protocol):
         """The entries of a folder, sorted by name."""
         ...
 
-    def walk(self, path: str) -> AsyncIterator[Entry]:
-        """Files below a folder in a stable order, honouring .gitignore, skipping .git."""
+    def walk(self, path: str) -> AsyncGenerator[Entry, None]:
+        """Files below a folder in a stable order, honouring .gitignore, skipping .git.
+
+        A file given as `path` is yielded itself. Close the walk when leaving it early.
+        """
         ...

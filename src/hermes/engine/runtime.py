@@ -5,7 +5,6 @@ from typing import Protocol
 
 from hermes.core.clock import Clock
 from hermes.core.commands import Command
-from hermes.core.ids import SessionId
 from hermes.core.services import Services
 from hermes.core.store import Session, Store
 from hermes.engine.conversation import Conversation

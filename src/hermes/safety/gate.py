@@ -54,10 +54,13 @@ class PolicyGate:
     def footprint(self, effects: Effects, call: ToolCall, cwd: str) -> Footprint:
         if effects.executes:
             return self._command_footprint(call, effects, cwd)
+        if not all(call.arguments.get(name) for name in effects.writes):
+            return ANYTHING  # it writes, and only its text or its default says where
         place = self._place.at(cwd)
-        return Footprint(
-            _resolved(effects.reads, call, place), _resolved(effects.writes, call, place), effects.outward
-        )
+        reads = _resolved(effects.reads, call, place)
+        if not all(call.arguments.get(name) for name in effects.reads):
+            reads = (*reads, realpath(cwd))  # what is not named is looked for here
+        return Footprint(reads, _resolved(effects.writes, call, place), effects.outward)
 
     def judge(self, action: Action) -> Verdict:
         if action.kind == "run":

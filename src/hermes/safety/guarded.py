@@ -1,6 +1,6 @@
 """GuardedSandbox: a sandbox whose every effect is admitted by the gate first."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 
 from hermes.core.gate import Action, Gate
 from hermes.core.sandbox import Completed, Entry, Sandbox
@@ -62,7 +62,7 @@ class _Guarded:
     async def list(self, path: str) -> list[Entry]:
         return await self._inner.list(self.resolve(path))
 
-    def walk(self, path: str) -> AsyncIterator[Entry]:
+    def walk(self, path: str) -> AsyncGenerator[Entry, None]:
         return self._inner.walk(self.resolve(path))
 
     async def _admitted(self, kind: str, path: str) -> str:

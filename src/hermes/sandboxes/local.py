@@ -11,7 +11,7 @@ import socket
 import stat
 import sys
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -26,6 +26,7 @@ from hermes.lib import gitignore
 
 SUPERVISOR = Path(__file__).with_name("supervisor.py")
 OUTPUT_CAP = 100_000_000  # bytes of output a command may leave on the disk before it is ended
+READ_CAP = 100_000_000  # bytes of a file that is read at once
 GRACE = 1.0  # seconds between TERM and KILL
 NEARLY_FULL = 65_536  # bytes free below which a failed command may have failed for want of space
 HEAD_SHARE = 0.4
@@ -273,7 +274,7 @@ class LocalSandbox:
     async def list(self, path: str) -> list[Entry]:
         return await anyio.to_thread.run_sync(_entries, self.resolve(path))
 
-    async def walk(self, path: str) -> AsyncIterator[Entry]:
+    async def walk(self, path: str) -> AsyncGenerator[Entry, None]:
         files = _walk(self.resolve(path))
         while batch := await anyio.to_thread.run_sync(_take, files):
             for entry in batch:
@@ -377,8 +378,13 @@ def _free(folder: Path) -> int:
 
 def _read_file(path: str) -> bytes:
     with open(path, "rb", opener=_without_waiting) as file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        found = os.fstat(file.fileno())
+        if not stat.S_ISREG(found.st_mode):
             raise ToolError(f"{path} is not a regular file: reading it may never end.")
+        if found.st_size > READ_CAP:
+            raise ToolError(
+                f"{path} has {found.st_size:,} bytes: search it, or look at parts of it with terminal."
+            )
         return file.read()
 
 

@@ -223,7 +223,7 @@ class _Searcher:
     def __init__(self, file: _File, followed: Callable[[int], None]) -> None:
         self._file, self._followed = file, followed
         path = file.path
-        self._path = path.with_name("search.db" if path.stem == "state" else f"{path.stem}.search.db")
+        self._path = path.with_name(f"{path.stem}.search.db")
         self._log: sqlite3.Connection | None = None
         self._index: Index | None = None
 

@@ -106,7 +106,7 @@ async def story(
 ) -> AsyncGenerator[StoryRuntime, None]:
     """A house in a folder for the length of the block."""
     clock = StillClock()
-    store = open_store(folder / "state.db", clock)
+    store = open_store(folder / "hermes.db", clock)
     try:
         yield StoryRuntime(store, models, tools, clock)
     finally:

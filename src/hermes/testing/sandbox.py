@@ -5,7 +5,7 @@ import posixpath
 import stat
 import subprocess
 import tempfile
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from pathlib import Path
 from typing import Literal
 
@@ -82,7 +82,7 @@ class FolderSandbox:
     async def list(self, path: str) -> list[Entry]:
         return _list(self.resolve(path))
 
-    async def walk(self, path: str) -> AsyncIterator[Entry]:
+    async def walk(self, path: str) -> AsyncGenerator[Entry, None]:
         """All files but those in .git, a file itself; .gitignore is not looked at."""
         top = Path(self.resolve(path))
         if _is_file(top):

@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import Annotated, Literal, cast
+from typing import Annotated, Literal
 
 from msgspec import Meta
 
@@ -164,7 +164,7 @@ async def _files(sandbox: Sandbox, asked: _Asked) -> ToolOutput:
 
 def _walked(sandbox: Sandbox, asked: _Asked) -> aclosing[AsyncGenerator[Entry, None]]:
     """The files below the top; whoever stops early has it closed at once, not some time later."""
-    return aclosing(cast("AsyncGenerator[Entry, None]", sandbox.walk(asked.top)))
+    return aclosing(sandbox.walk(asked.top))
 
 
 def _name_test(asked: _Asked) -> Callable[[str], bool]:

@@ -98,6 +98,7 @@ SECRET = (
     "/var/backups/*shadow*",
     "@/.env",
     "@/auth*.json",
+    "@/hermes.db*",
     "@/state.db*",
     "@/*/auth*.json",
     "@/*/.env",
