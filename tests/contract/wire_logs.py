@@ -67,7 +67,9 @@ media = st.sampled_from(
         Media("video", "https://example.org/a.mp4"),
     ]
 )
-identity = st.sampled_from(["call_1", "call_2", "functions.read:0", "x" * 70, "ü", "a b"]).map(CallId)
+identity = st.sampled_from(
+    ["call_1", "call_2", "functions.read:0", "x" * 70, "y" * 40, "z" * 64, "ü", "a b"]
+).map(CallId)
 call = st.builds(
     ToolCall,
     identity,

@@ -54,7 +54,7 @@ from hermes.lib.loose_json import arguments
 from hermes.lib.text import clean
 from hermes.sdk.wire import ask, attach, cost, count, decode, encode, fit_id, fresh_id, known_name
 
-_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_ID = re.compile(r"[A-Za-z0-9_-]{1,60}")  # of the 64 allowed: a repeated one grows
 _NAME = re.compile(r"[^A-Za-z0-9_-]")
 _IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 

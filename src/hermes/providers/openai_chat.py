@@ -57,7 +57,7 @@ from hermes.lib.think_tags import ThinkTags
 from hermes.sdk.wire import ask, attach, cost, count, decode, encode, fit_id, fresh_id, known_name
 
 _NINE = re.compile(r"[A-Za-z0-9]{9}")
-_FORTY = re.compile(r".{1,40}", re.DOTALL)
+_FORTY = re.compile(r".{1,36}", re.DOTALL)  # of the 40 allowed: a repeated one grows
 _NAME = re.compile(r"[^A-Za-z0-9_-]")
 
 
