@@ -19,7 +19,7 @@ from hermes.shells.cli.complete import Offers
 from hermes.shells.cli.desk import TerminalDesk, filled
 from hermes.shells.cli.lines import by_lines
 from hermes.shells.cli.look import Look
-from hermes.shells.cli.plain import Streams
+from hermes.shells.cli.plain import Streams, discard
 from hermes.shells.cli.render import Painter
 from hermes.shells.cli.screen import Interrupt, Key, Leave, Line, Screen, Typed
 from hermes.shells.cli.view import View
@@ -44,6 +44,10 @@ async def interactive(runtime: Runtime, session: Session | None = None, *, look:
         shell = Shell(runtime, talk, look, tasks)
         code = await shell.run()
         tasks.cancel_scope.cancel()
+    try:
+        streams.out.flush()
+    except OSError:  # the window was closed
+        discard(streams.out)
     return code
 
 

@@ -3,11 +3,9 @@
 Nothing heavy is imported here: this is the start path.
 """
 
-import os
 import signal
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TextIO
 
 import anyio
 from anyio.abc import TaskGroup
@@ -30,7 +28,7 @@ from hermes.engine.conversation import Conversation, Turn
 from hermes.engine.runtime import Runtime
 from hermes.engine.toolbox import refused_for_want_of_a_person
 from hermes.shells.cli import words
-from hermes.shells.cli.plain import Closed, Interview, Notes, Paper, Streams
+from hermes.shells.cli.plain import Closed, Interview, Notes, Paper, Streams, discard
 from hermes.shells.cli.stdin import question
 
 ANSWERED, FAILED, USAGE, LIMIT, REFUSED = 0, 1, 2, 3, 4
@@ -166,11 +164,3 @@ class _Shell:
         if stop in {Stop.GUARD, Stop.BUDGET}:
             return LIMIT
         return REFUSED if self.course.refused else ANSWERED
-
-
-def discard(stream: TextIO) -> None:
-    """Let what cannot be written go nowhere when the interpreter flushes at its end."""
-    with suppress(OSError, ValueError):
-        nothing = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nothing, stream.fileno())
-        os.close(nothing)

@@ -5,6 +5,7 @@ import os
 import sys
 import termios
 import unicodedata
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Self, TextIO
 
@@ -164,6 +165,14 @@ class Interview:
                     turn.answer(answered(question, meant))
                 else:
                     self.notes.say(f"Please one of: {_keys(question)}")
+
+
+def discard(stream: TextIO) -> None:
+    """Let what cannot be written go nowhere when the interpreter flushes at its end."""
+    with suppress(OSError, ValueError):
+        nothing = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nothing, stream.fileno())
+        os.close(nothing)
 
 
 def _asked(question: Question) -> str:
