@@ -13,12 +13,12 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install -q --upgrade "pip>=25.1"
 
-$(VENV)/.try: $(BIN)/python pyproject.toml
-	$(BIN)/pip install -q -e ".[local]"
+$(VENV)/.try: $(BIN)/python pyproject.toml constraints.txt
+	$(BIN)/pip install -q -c constraints.txt -e ".[local]"
 	@touch $@
 
-$(VENV)/.test: $(BIN)/python pyproject.toml
-	$(BIN)/pip install -q -e . --group test --group check
+$(VENV)/.test: $(BIN)/python pyproject.toml constraints.txt
+	$(BIN)/pip install -q -c constraints.txt -e . --group test --group check
 	@touch $@
 
 try: $(VENV)/.try ## Set up and answer a question with a real tool call
@@ -51,7 +51,7 @@ bench: $(VENV)/.test ## Measure (PEER=path/to/venv measures the public product b
 	@scripts/bench "$(or $(WORK),$(BENCH_WORK))" "$(PEER)"
 
 docs: $(BIN)/python ## Build the documentation into site/
-	$(BIN)/pip install -q -e . --group docs
+	$(BIN)/pip install -q -c constraints.txt -e . --group docs
 	$(BIN)/python scripts/reference.py docs/reference
 	$(BIN)/mkdocs build --strict -q
 

@@ -28,6 +28,7 @@ def anyio_backend() -> str:
 @pytest.mark.parametrize("code", EXAMPLES)
 async def test_an_example_runs(code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HERMES_HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
     async with ModelServer(lambda _: Says("Hello.")) as server:
         page = compile(code.replace("BASE_URL", repr(f"{server.url}/v1")), "example", "exec")
         await asyncio.to_thread(exec, page, {"__name__": "example"})

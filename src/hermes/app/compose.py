@@ -14,6 +14,7 @@ from hermes.app.clock import SystemClock
 from hermes.app.models import Choice, choose
 from hermes.app.preferences import ReadableSettings
 from hermes.config.load import Config
+from hermes.config.proxies import proxies
 from hermes.core.budget import Budget
 from hermes.core.clock import Clock
 from hermes.core.commands import Command, Preferences
@@ -35,6 +36,7 @@ from hermes.engine.log import Log
 from hermes.engine.prompt import assemble
 from hermes.engine.toolbox import Toolbox
 from hermes.lib.ids import session_id
+from hermes.lib.text import one_line
 from hermes.plugins.discover import values
 from hermes.safety.gate import PolicyGate
 from hermes.safety.guarded import GuardedSandbox
@@ -216,7 +218,7 @@ class House:
 
 
 class _Kept(SessionJournal):
-    """A journal whose session row is written together with its first message."""
+    """A journal whose session row is written together with its first message, which gives it a title."""
 
     def __init__(self, store: Store, session: Session, known: bool) -> None:
         super().__init__(store, session.id)
@@ -231,7 +233,7 @@ class _Kept(SessionJournal):
 
     async def append(self, message: Message) -> None:
         if self._new:
-            new = self._new
+            new = replace(self._new, title=self._new.title or one_line(message.text, 60))
             self._store.post(lambda tx: tx.sessions.create(new))
             self._new = None
         await super().append(message)
@@ -251,6 +253,6 @@ def build(config: Config, clock: Clock | None = None) -> House:
     """Wire a house. Nothing is opened, connected or started before it is used."""
     clock = clock or SystemClock()
     store = open_home_store(config, clock)
-    http = HttpxClient()
+    http = HttpxClient(proxies(config.env))
     services = Services({Store: store, Http: http, Seen: Seen(), Preferences: ReadableSettings(config)})
     return House(config, clock, store, http, tuple(values(hermes.tools, Tool)), services=services)

@@ -158,7 +158,7 @@ class Approvals(Section, frozen=True):
 
     mode: Annotated[
         Literal["manual", "smart", "off"],
-        _doc("manual asks you; smart lets a model judge first; off asks nobody."),
+        _doc("manual asks you; smart too, until a model can judge first; off asks nobody."),
     ] = "smart"
     timeout: Annotated[float, _doc("Seconds after which no answer means no; 0 waits for ever.", least=0)] = (
         300

@@ -11,11 +11,13 @@ from hermes.engine.toolbox import Toolbox
 class Patience:
     """How often and how long a model that does not answer is asked again.
 
-    `attempts` per model; the pauses double from `base` to `cap` seconds. An endpoint that tells us
-    to wait longer than `longest` seconds counts as not answering.
+    `attempts` per model, of which at most `stalls` may end in silence: each costs a long wait. The
+    pauses double from `base` to `cap` seconds. An endpoint that tells us to wait longer than
+    `longest` seconds counts as not answering.
     """
 
     attempts: int = 3
+    stalls: int = 2
     base: float = 1.0
     cap: float = 30.0
     longest: float = 120.0

@@ -41,7 +41,9 @@ async def ask(
 
 def _pause(error: Unavailable | Rejected, attempt: int, patience: Patience) -> float | None:
     """Seconds until the same model is asked again, None when it is not."""
-    if isinstance(error, Rejected) or attempt == patience.attempts:
+    if isinstance(error, Rejected) or attempt >= patience.attempts:
+        return None
+    if error.kind == "stalled" and attempt >= patience.stalls:
         return None
     if (error.retry_after or 0) > patience.longest:
         return None
