@@ -26,7 +26,7 @@ from hermes.core.tools import Tool, ToolSpec
 
 QUESTION = "What is the hotel called?"
 FILES = Path(__file__).with_name("demo_files")
-WORD = r"^\(\?i\)[A-Za-z0-9]+$"
+WORD = r"^\(\?i\)[A-Za-z0-9]+( [A-Za-z0-9]+)?$"
 
 NEXT = """\
 That was the demo model: small enough to come along, too small for real work. To go on with a real one:
@@ -130,7 +130,7 @@ def narrowed(tools: Sequence[Tool], names: Sequence[str]) -> tuple[Tool, ...]:
 
 
 def _held(spec: ToolSpec, properties: Mapping[str, Any]) -> ToolSpec:
-    schema = {"type": "object", "properties": dict(properties), "required": list(properties)}
+    schema: dict[str, Any] = {"type": "object", "properties": dict(properties), "required": list(properties)}
     return replace(spec, parameters={**schema, "additionalProperties": False})
 
 

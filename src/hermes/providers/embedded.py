@@ -131,7 +131,8 @@ class Embedded:
         return _Step([*chat, _say("user", question)], {"oneOf": choices})
 
     def _answering(self, question: str, results: Sequence[ToolResult]) -> "_Step":
-        lines = [line for result in results for line in _lines(result.text)][:MOST_LINES]
+        read = [_lines(result.text) for result in results]
+        lines = [line for found, _ in read for line in found][:MOST_LINES]
         chat = [_say("system", str(self._options.get("answering", "Answer from the text.")))]
         for example in self._examples():
             if found := example.get("found"):
@@ -139,7 +140,8 @@ class Embedded:
                 chat += _say("user", _asked("\n".join(found), example["question"])), _say("assistant", reply)
         chat.append(_say("user", _asked("\n".join(lines), question)))
         line: JSON = {"enum": [*lines] or ["nothing"]}
-        quote: JSON = {"type": "array", "items": line, "minItems": 1, "maxItems": 12}
+        most = 1 if any(numbered for _, numbered in read) else 12  # one line of a text, or many names
+        quote: JSON = {"type": "array", "items": line, "minItems": 1, "maxItems": most}
         return _Step(chat, _object({"quote": quote, "answer": {"type": "string", "maxLength": 160}}))
 
     def _examples(self) -> list[dict[str, Any]]:
@@ -309,24 +311,25 @@ def _found(result: ToolResult) -> bool:
     return result.outcome is Outcome.OK and result.data.get("count", 1) != 0
 
 
-def _lines(text: str) -> list[str]:
-    """The lines of a result without their numbers, and without the tool's own remarks in brackets.
+def _lines(text: str) -> tuple[list[str], bool]:
+    """The lines of a result without numbers and remarks in brackets; whether there were numbers.
 
-    A line without a number above ones that have some is a heading (the file's name): it goes before each.
+    A line without a number above ones that have some is a heading, the file's name: it goes behind each,
+    where it does not make them alike.
     """
-    heading, lines = "", list[str]()
+    heading, lines, numbered = "", list[str](), False
     for line in text.splitlines():
-        found = _NUMBER.match(line)
         if _BRACKETS.fullmatch(line) or not line.strip():
             continue
-        if found:
-            lines.append(f"{heading}{line[found.end() :].strip()}")
-            if heading and lines[-2:-1] == [heading.removesuffix(": ")]:
-                del lines[-2]
+        if found := _NUMBER.match(line):
+            numbered = True
+            if lines and lines[-1] == heading:
+                lines.pop()
+            lines.append(f"{line[found.end() :].strip()}{f' ({heading})' if heading else ''}")
         else:
-            heading = f"{line.strip()}: "
-            lines.append(line.strip())
-    return list(dict.fromkeys(lines))
+            heading = line.strip()
+            lines.append(heading)
+    return list(dict.fromkeys(line for line in lines if line)), numbered
 
 
 def _asked(text: str, question: str) -> str:
