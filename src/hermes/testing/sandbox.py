@@ -93,9 +93,9 @@ class FolderSandbox:
                 yield _entry(Path(folder, name))
 
 
-def tool_context(root: Path, session: str = "s1") -> ToolContext:
+def tool_context(root: Path, session: str = "s1", sandbox: Sandbox | None = None) -> ToolContext:
     """What a file tool needs: a sandbox over `root`, and a memory of what was read."""
-    services = Services({Sandbox: FolderSandbox(root), Seen: Seen()})
+    services = Services({Sandbox: sandbox or FolderSandbox(root), Seen: Seen()})
     return ToolContext(CallId("c1"), SessionId(session), str(root), services)
 
 
