@@ -140,9 +140,11 @@ async def test_callbacks_see_events_and_steps(tmp_path: Path) -> None:
 
 
 async def test_the_async_form_streams_and_is_ended_by_leaving(tmp_path: Path) -> None:
-    async with ModelServer([Says("one two three")]) as server:
-        async with agent(server, tmp_path).stream("count") as turn:
-            events = [event async for event in turn.events]
+    async with (
+        ModelServer([Says("one two three")]) as server,
+        agent(server, tmp_path).stream("count") as turn,
+    ):
+        events = [event async for event in turn.events]
     assert "".join(e.text for e in events if isinstance(e, TextDelta)) == "one two three"
     assert isinstance(events[-1], TurnEnded)
 

@@ -16,8 +16,8 @@ HERE = {"all://localhost": "", "all://127.0.0.1": "", "all://[::1]": ""}
         ({"https_proxy": "http://low", "HTTPS_PROXY": "http://up"}, {"https://": "http://low", **HERE}),
         ({"all_proxy": "p:1"}, {"all://": "http://p:1", **HERE}),
         (
-            {"HTTP_PROXY": "http://p", "NO_PROXY": ".lan, example.org,10.0.0.1"},
-            {"http://": "http://p", **HERE, "all://*.lan": "", "all://*example.org": "", "all://10.0.0.1": ""},
+            {"HTTP_PROXY": "http://p", "NO_PROXY": ".lan, example.org,127.0.0.1"},
+            {"http://": "http://p", **HERE, "all://*.lan": "", "all://*example.org": ""},
         ),
         ({"HTTP_PROXY": "http://p", "NO_PROXY": "*"}, {}),
     ],

@@ -153,10 +153,10 @@ async def test_a_quotation_that_the_answer_repeats_is_not_shown_twice() -> None:
 
 
 async def test_lines_of_a_search_carry_the_name_of_their_file() -> None:
-    tiny, server = model('{"quote": ["a.md: Eggs: 3"], "answer": "3"}')
+    tiny, server = model('{"quote": ["Eggs: 3 (a.md)"], "answer": "3"}')
     await play(tiny, asking("Eggs?", *called("a.md\n4:Eggs: 3\nb.md\n1:Eggs\n[2 matches]")))
     told = server.asked[0]["messages"][-1]["content"]
-    assert told.startswith("a.md: Eggs: 3\nb.md: Eggs\n\n")
+    assert told.startswith("Eggs: 3 (a.md)\nEggs (b.md)\n\n")
 
 
 @pytest.mark.parametrize(
