@@ -126,5 +126,5 @@ async def test_uni_01_half_a_character_in_arguments_and_files_breaks_nothing(tmp
         assert "crashed" not in result.text
         result.text.encode()
     assert results[1].text == "1|price \ufffd end \ufffd\n[1 line; no newline at the end]"
-    assert results[5].text == "bad\n1:price \x80 end\n[1 match]"
+    assert results[5].text in {f"bad\n1:price {half} end\n[1 match]" for half in "\x80\ufffd"}  # or ripgrep's
     assert (tmp_path / "a.txt").read_text("utf-8") == "price \ufffd end \ufffd \ufffd end \ufffd"

@@ -32,8 +32,8 @@ async def write(life, told):
         journal = SessionJournal(store, session)
         for n in range(1_000):
             await journal.append(user(f"{session} {n} " + "x" * (n * 997 % 5000)))
-            journal.draft(TurnId("t"), 0, "shown ")
-            journal.draft(TurnId("t"), 1, str(n))
+            await journal.draft(TurnId("t"), 0, "shown ")
+            await journal.draft(TurnId("t"), 1, str(n))
             await store.write(lambda tx: tx.sessions.rename(session, str(n)))
             os.write(told, f"{session} {n + 1}\\n".encode())
     async with asyncio.TaskGroup() as tasks:

@@ -37,8 +37,8 @@ async def test_every_call_has_exactly_one_result(case: tuple[int, int]) -> None:
 async def test_text_that_was_being_streamed_becomes_an_interrupted_answer() -> None:
     journal = Nowhere()
     log = Log([user("tell me")], journal)
-    journal.draft(TurnId("t"), 0, "Once upon")
-    journal.draft(TurnId("t"), 1, " a time")
+    await journal.draft(TurnId("t"), 0, "Once upon")
+    await journal.draft(TurnId("t"), 1, " a time")
     await log.repair()
     assert log.last == Message(Role.ASSISTANT, (Text("Once upon a time"),), interrupted=True)
     await log.repair()
@@ -47,8 +47,8 @@ async def test_text_that_was_being_streamed_becomes_an_interrupted_answer() -> N
 
 async def test_a_new_attempt_replaces_what_an_earlier_one_said() -> None:
     journal = Nowhere()
-    journal.draft(TurnId("t"), 0, "Hel")
-    journal.draft(TurnId("t"), 0, "Hello")
+    await journal.draft(TurnId("t"), 0, "Hel")
+    await journal.draft(TurnId("t"), 0, "Hello")
     assert await journal.drafted() == "Hello"
 
 

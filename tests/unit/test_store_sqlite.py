@@ -307,7 +307,7 @@ async def test_a_journal_appends_and_voids_the_drafts(file: Path) -> None:
     store = await begun(file)
     journal = SessionJournal(store, ONE)
     for n, piece in enumerate(("Once ", "upon ", "a time")):
-        journal.draft(TurnId("t1"), n, piece)
+        await journal.draft(TurnId("t1"), n, piece)
     await store.close()
     store = open_store(file, StillClock())
     journal = SessionJournal(store, ONE)

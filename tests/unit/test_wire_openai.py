@@ -74,7 +74,9 @@ async def test_text_comes_as_it_is_streamed_however_the_bytes_are_cut(size: int,
     usage = sse({"choices": [], "usage": {"prompt_tokens": 100, "completion_tokens": 7}}, done=True)
     text = ": waiting\n\n" + (answer + usage).decode().replace("\\u00fc", "ü").replace("\\ud83d\\ude00", "😀")
     deltas = await ask(PaperHttp(text.replace("\n", end).replace("data: ", "data:").encode(), size=size))
-    assert deltas[:-1] == [TextDelta("Grüße "), TextDelta("\U0001f600")]
+    pieces = [delta.text for delta in deltas if isinstance(delta, TextDelta)]
+    assert "".join(pieces) == "Grüße \U0001f600"
+    assert len(pieces) == (1 if size == 1000 else 2)  # what arrives together is one piece
     assert deltas[-1] == Reply(
         Message(
             Role.ASSISTANT,
@@ -246,7 +248,7 @@ REASONING = {
 @pytest.mark.parametrize("how", REASONING)
 async def test_reasoning_is_kept_apart_and_knows_who_thought_it(how: str) -> None:
     deltas = await ask(PaperHttp(sse(*REASONING[how], chunk(content="ok"), chunk("stop"))))
-    assert deltas[:3] == [ThoughtDelta("I "), ThoughtDelta("think"), TextDelta("ok")]
+    assert deltas[:2] == [ThoughtDelta("I think"), TextDelta("ok")]
     assert isinstance(deltas[-1], Reply)
     assert deltas[-1].message.parts == (Thought("I think", provider="acme/m"), Text("ok"))
 

@@ -18,7 +18,7 @@ from hermes.config.proxies import proxies
 from hermes.core.budget import Budget
 from hermes.core.clock import Clock
 from hermes.core.commands import Command, Preferences
-from hermes.core.errors import UsageError
+from hermes.core.errors import ConfigError, ModelError, UsageError
 from hermes.core.gate import Gate
 from hermes.core.http import Http
 from hermes.core.ids import SessionId
@@ -106,8 +106,7 @@ class House:
         `system` is added to the prompt of a new conversation, `tools` to its tools; `history` stands
         in for what is stored; with `keep` false nothing is stored.
         """
-        choice = await self.chosen(session.model if session else "")
-        self._answers = choice.why
+        choice, self._answers = await self._for(session)
         if session is None:
             session = self._fresh(source, cwd or self._cwd(), title, system, choice)
             stored: Sequence[Message] = history or ()
@@ -146,6 +145,19 @@ class House:
         if model not in self._choices:
             self._choices[model] = await choose(self.config, self.http, model)
         return self._choices[model]
+
+    async def _for(self, session: Session | None) -> tuple[Choice, str]:
+        """Who answers in a session, and why: the model it was held with, unless the command line says."""
+        named = self.config.origin("model.default").kind == "flag"
+        if session is None or not session.model or named:
+            choice = await self.chosen()
+            return choice, choice.why
+        try:
+            choice = await self.chosen(session.model)
+        except (ConfigError, ModelError) as error:
+            choice = await self.chosen()
+            return choice, f"{choice.why}. This session's own model cannot be had: {error}"
+        return choice, f"{choice.name}: this session's model"
 
     async def aclose(self) -> None:
         await self.http.aclose()

@@ -56,7 +56,7 @@ async def _stream(model: Model, request: Request, emit: Emit, draft: Draft) -> R
         async for delta in deltas:
             match delta:
                 case TextDelta(text):
-                    draft.add(text)
+                    await draft.add(text)
                     await emit(delta)
                 case ThoughtDelta():
                     await emit(delta)

@@ -8,7 +8,7 @@ from hermes.core.store import Journal
 
 @dataclass(slots=True)
 class Draft:
-    """Hands each piece to the journal without waiting for it. Piece 0 replaces what was there."""
+    """Hands each piece to the journal before it is shown. Piece 0 replaces what was there."""
 
     journal: Journal
     turn: TurnId
@@ -18,6 +18,6 @@ class Draft:
         """A new attempt at the answer: earlier pieces are void once the first new one comes."""
         self._n = 0
 
-    def add(self, text: str) -> None:
-        self.journal.draft(self.turn, self._n, text)
+    async def add(self, text: str) -> None:
+        await self.journal.draft(self.turn, self._n, text)
         self._n += 1

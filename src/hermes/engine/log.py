@@ -21,7 +21,7 @@ class Nowhere:
         if message.role is Role.ASSISTANT:
             self._draft = ""
 
-    def draft(self, turn: TurnId, n: int, text: str) -> None:  # noqa: ARG002
+    async def draft(self, turn: TurnId, n: int, text: str) -> None:  # noqa: ARG002
         self._draft = text if n == 0 else self._draft + text
 
     async def drafted(self) -> str:

@@ -52,7 +52,7 @@ from hermes.core.models import Delta, Finish, ModelInfo, Reply, Request
 from hermes.core.tools import ToolSpec
 from hermes.lib.loose_json import arguments
 from hermes.lib.text import clean
-from hermes.sdk.wire import ask, attach, cost, count, decode, encode, fit_id, fresh_id, known_name
+from hermes.sdk.wire import ask, attach, cost, count, decode, encode, fit_id, fresh_id, known_name, melted
 
 _ID = re.compile(r"[A-Za-z0-9_-]{1,60}")  # of the 64 allowed: a repeated one grows
 _NAME = re.compile(r"[^A-Za-z0-9_-]")
@@ -111,10 +111,10 @@ class Anthropic:
         answer = _Answer(self._where)
         async with ask(self._http, message, self._where) as listening:
             if listening.streams(bool(self._options.get("stream", True))):
-                async with aclosing(listening.events()) as events:
-                    async for _, data in events:
+                async with aclosing(listening.events()) as batches:
+                    async for batch in batches:
                         before = answer.grown
-                        for delta in answer.take(data):
+                        for delta in melted(d for _, data in batch for d in answer.take(data)):
                             yield delta
                         if answer.done:
                             listening.complete(0.2)

@@ -54,7 +54,7 @@ from hermes.core.tools import ToolSpec
 from hermes.lib.loose_json import arguments
 from hermes.lib.text import clean
 from hermes.lib.think_tags import ThinkTags
-from hermes.sdk.wire import ask, attach, cost, count, decode, encode, fit_id, fresh_id, known_name
+from hermes.sdk.wire import ask, attach, cost, count, decode, encode, fit_id, fresh_id, known_name, melted
 
 _NINE = re.compile(r"[A-Za-z0-9]{9}")
 _FORTY = re.compile(r".{1,36}", re.DOTALL)  # of the 40 allowed: a repeated one grows
@@ -107,10 +107,10 @@ class OpenAIChat:
         answer = _Answer(self._where, frozenset(tool.name for tool in request.tools))
         async with ask(self._http, message, self._where) as listening:
             if listening.streams(bool(self._options.get("stream", True))):
-                async with aclosing(listening.events()) as events:
-                    async for _, data in events:
+                async with aclosing(listening.events()) as batches:
+                    async for batch in batches:
                         before = answer.grown
-                        for delta in answer.take(data):
+                        for delta in melted(d for _, data in batch for d in answer.take(data)):
                             yield delta
                         if answer.done:
                             listening.complete(0.2)

@@ -4,7 +4,7 @@ import hashlib
 import json
 import re
 from base64 import b64encode
-from collections.abc import AsyncGenerator, Collection
+from collections.abc import AsyncGenerator, Collection, Iterable
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePath
@@ -14,13 +14,14 @@ import anyio
 import msgspec
 
 from hermes.core.errors import Unavailable
+from hermes.core.events import TextDelta, ThoughtDelta
 from hermes.core.failures import Where, classify, malformed, stalled
 from hermes.core.http import Http, HttpReply, HttpRequest
 from hermes.core.ids import CallId
 from hermes.core.messages import Media
-from hermes.core.models import Price
+from hermes.core.models import Delta, Price
 from hermes.lib.loose_json import cleaned
-from hermes.lib.sse import events
+from hermes.lib.sse import Events, batches
 from hermes.lib.text import clean
 
 LARGEST = 64_000_000
@@ -72,12 +73,12 @@ class Listening:
         self._closing = True
         self._deadline = min(self._deadline, anyio.current_time() + grace)
 
-    async def events(self) -> AsyncGenerator[tuple[str, str], None]:
-        """(event name, data) as they come."""
+    async def events(self) -> AsyncGenerator[Events, None]:
+        """(event name, data) as they come: what arrived together in one list."""
         try:
-            async with aclosing(self._chunks()) as chunks, aclosing(events(chunks)) as stream:
-                async for event in stream:
-                    yield event
+            async with aclosing(self._chunks()) as chunks, aclosing(batches(chunks)) as stream:
+                async for batch in stream:
+                    yield batch
         except ValueError as error:
             raise malformed(self._where, str(error)) from error
 
@@ -112,6 +113,20 @@ class Listening:
         if self._closing:
             return None
         raise stalled(self._where, self._idle)
+
+
+def melted(deltas: Iterable[Delta]) -> list[Delta]:
+    """Neighbouring pieces of text, or of thought, as one piece."""
+    whole: list[Delta] = []
+    for delta in deltas:
+        match whole[-1] if whole else None, delta:
+            case TextDelta(before), TextDelta(text):
+                whole[-1] = TextDelta(before + text)
+            case ThoughtDelta(before), ThoughtDelta(text):
+                whole[-1] = ThoughtDelta(before + text)
+            case _:
+                whole.append(delta)
+    return whole
 
 
 def encode(value: Any) -> bytes:

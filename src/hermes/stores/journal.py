@@ -30,7 +30,7 @@ class SessionJournal:
             self._drafting = self._drafting or void
             raise
 
-    def draft(self, turn: TurnId, n: int, text: str) -> None:
+    async def draft(self, turn: TurnId, n: int, text: str) -> None:
         self._drafting = True
 
         def work(tx: Tx) -> None:
@@ -38,8 +38,8 @@ class SessionJournal:
                 tx.drafts.clear(self._session)
             tx.drafts.add(self._session, turn, n, text)
 
-        self._store.post(work)
+        await self._store.write(work)
 
     async def drafted(self) -> str:
-        # in order with the writes nobody waited for: a snapshot may be older than the last of them
+        # in order with the writes: that of a cancelled turn may still be under way
         return await self._store.write(lambda tx: tx.drafts.read(self._session))
