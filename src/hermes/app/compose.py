@@ -40,7 +40,7 @@ from hermes.lib.text import one_line
 from hermes.plugins.discover import values
 from hermes.safety.gate import PolicyGate
 from hermes.safety.guarded import GuardedSandbox
-from hermes.safety.http import HttpxClient
+from hermes.safety.late import LateHttp
 from hermes.sandboxes.local import LocalSandbox, Supervisor
 from hermes.stores.journal import SessionJournal
 from hermes.stores.open import open_store
@@ -59,7 +59,7 @@ class House:
     config: Config
     clock: Clock
     store: Store
-    http: HttpxClient
+    http: LateHttp
     tools: tuple[Tool, ...]
     hub: Hub = field(default_factory=Hub)
     services: Services = field(default_factory=Services)
@@ -265,6 +265,6 @@ def build(config: Config, clock: Clock | None = None) -> House:
     """Wire a house. Nothing is opened, connected or started before it is used."""
     clock = clock or SystemClock()
     store = open_home_store(config, clock)
-    http = HttpxClient(proxies(config.env))
+    http = LateHttp(proxies(config.env))
     services = Services({Store: store, Http: http, Seen: Seen(), Preferences: ReadableSettings(config)})
     return House(config, clock, store, http, tuple(values(hermes.tools, Tool)), services=services)

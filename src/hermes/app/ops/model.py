@@ -11,13 +11,14 @@ from hermes.app import models
 from hermes.app.local_model import install
 from hermes.config import edit
 from hermes.config.load import Config
+from hermes.config.proxies import proxies
 from hermes.core.errors import ModelError
 from hermes.core.messages import Usage, user
 from hermes.core.models import Model, Reply, Request
 from hermes.core.tools import ToolSpec
 from hermes.providers import vendors
 from hermes.providers.vendors import Facts, Vendor
-from hermes.safety.http import HttpxClient
+from hermes.safety.late import LateHttp
 
 SUMMARY = "See, choose, test or install the model that answers."
 
@@ -71,7 +72,7 @@ def run(args: argparse.Namespace, config: Config) -> int:
 
 
 async def _which(config: Config) -> int:
-    http = HttpxClient()
+    http = LateHttp(proxies(config.env))
     try:
         choice = await models.choose(config, http)
     finally:
@@ -125,7 +126,7 @@ async def _served(vendor: Vendor, config: Config) -> list[str]:
     url, key = vendor.address(config.env), vendor.key(config.env)[0]
     if vendor.wire == "embedded" or not url:
         return []
-    http = HttpxClient()
+    http = LateHttp(proxies(config.env))
     try:
         return sorted(await models.listed(http, url, vendor.models_path, key, 10.0))
     finally:
@@ -201,7 +202,7 @@ def _use(config: Config, name: str) -> int:
 
 
 async def _test(config: Config, name: str) -> int:
-    http = HttpxClient()
+    http = LateHttp(proxies(config.env))
     try:
         choice = await models.choose(config, http, name)
         print(choice.why)
