@@ -271,3 +271,13 @@ def test_the_demo_model_lies_where_every_home_finds_it() -> None:
     places: list[Mapping[str, str]] = [{"HOME": "/u"}, {"HOME": "/u", "XDG_CACHE_HOME": "/c"}]
     folders = [str(models.demo_folder(env)) for env in places]
     assert folders == ["/u/.cache/hermes/models", "/c/hermes/models"]
+
+
+@pytest.mark.parametrize(("written", "life"), [("5m", True), ("1h", "1h"), ("'off'", False)])
+async def test_the_life_of_a_cached_prompt_is_a_setting(
+    tmp_path: Path, written: str, life: bool | str
+) -> None:
+    (tmp_path / "config.yaml").write_text(f"prompt_caching:\n  cache_ttl: {written}\n")
+    config = load(tmp_path, environ={"ANTHROPIC_API_KEY": "K"})
+    choice = await choose(config, NoNetwork(), "anthropic/claude-sonnet-4-5")
+    assert choice.seats[0].endpoint.options["cache"] == life

@@ -33,6 +33,7 @@ KEYS = (
     *("qwen", "minimax", "groq", "together", "fireworks", "nvidia", "azure"),
 )
 WIRES = {"chat_completions": "openai_chat", "anthropic_messages": "anthropic"}
+CACHES: dict[str, bool | str] = {"5m": True, "1h": "1h", "off": False}
 DEMO = "smollm2"
 DEMO_FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
 PROBE = 0.3
@@ -296,7 +297,11 @@ def _seat(config: Config, vendor: Vendor, own: Provider | None, wanted: Wanted) 
         info = replace(info, context=wanted.context)
     known = not vendor.models or wanted.model in vendor.models
     note = "" if known else "not in the catalogue: its window and price are not known"
-    return Seat(vendor, info, _endpoint(vendor, own, url, key, variable), wanted.why, note)
+    endpoint = _endpoint(vendor, own, url, key, variable)
+    if vendor.wire == "anthropic":
+        life = CACHES[config.settings.prompt_caching.cache_ttl]
+        endpoint = replace(endpoint, options={**endpoint.options, "cache": life})
+    return Seat(vendor, info, endpoint, wanted.why, note)
 
 
 def _key(env: Mapping[str, str], vendor: Vendor, own: Provider | None, wanted: Wanted) -> tuple[str, str]:

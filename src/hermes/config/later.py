@@ -52,7 +52,6 @@ terminal.ssh_user terminal.temp_dir terminal.vercel_runtime
 # Whoever makes one count takes it off this list.
 _TYPED = """
 tool_loop_guardrails streaming agent.reasoning_effort
-prompt_caching.cache_ttl
 """
 
 TYPED_PATHS = tuple(tuple(name.split(".")) for name in _TYPED.split())
