@@ -76,7 +76,7 @@ def main() -> None:
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
     pages = {"tools": tools(), "slash-commands": commands(), "commands": operations(), "vendors": catalogue()}
-    pages["settings"] = reference.page()
+    pages["settings"] = reference.markdown()
     for name, text in pages.items():
         (folder / f"{name}.md").write_text(HEAD + text, "utf-8")
 
