@@ -1,18 +1,20 @@
-"""Write the lists of models in the catalogue anew: prices from genai-prices, the rest from litellm's table.
+"""Write the lists of models in the catalogue anew, from genai-prices and litellm's table.
 
     pip install genai-prices
     pip download --no-deps litellm
-    unzip -p litellm-*.whl '*model_prices_and_context_window_backup.json' > facts.json
-    python scripts/export_catalog.py facts.json
+    python scripts/export_catalog.py litellm-*.whl
 
-Which models a vendor lists is decided by hand, in its file: only what is below the line "# Models" is
-rewritten, for the names that stand there. What neither source knows stays unset.
+Prices are those of genai-prices, and litellm's where it has none. Which models a vendor lists is decided by
+hand, in its file: only what is below the line "# Models" is rewritten, for the names that stand there. That
+line says which sources were used. What neither source knows stays unset. What stands above the line
+(addresses, keys, options) is written and checked by hand.
 """
 
 import json
 import sys
 import time
 import tomllib
+import zipfile
 from datetime import UTC, datetime
 from decimal import Decimal
 from importlib.metadata import version
@@ -21,6 +23,8 @@ from typing import Any
 
 from genai_prices.data import providers
 
+GENAI = f"genai-prices {version('genai-prices')}"
+TABLE = "model_prices_and_context_window_backup.json"
 CATALOG = Path(__file__).parents[1] / "src/hermes/providers/catalog"
 LINE = "# Models"
 NOW = datetime.fromtimestamp(time.time(), UTC)  # noqa: TID251  a script, not the product
@@ -58,19 +62,33 @@ COSTS = {
 
 
 def main() -> None:
-    facts: dict[str, dict[str, Any]] = json.loads(Path(sys.argv[1]).read_text())
-    today = NOW.date()
+    wheel = Path(sys.argv[1])
+    litellm, facts = " ".join(wheel.name.split("-")[:2]), table(wheel)
     for vendor, (provider, prefixes, left_out) in SOURCES.items():
         path = CATALOG / f"{vendor}.toml"
         head, _, _ = path.read_text().partition(LINE)
         names = tomllib.loads(path.read_text()).get("models", {})
-        source = f"prices from genai-prices {version('genai-prices')}, the rest from litellm's table"
-        lines = [f"{LINE}: {source}, {today}.\n"]
+        used: set[str] = set()
+        lines: list[str] = []
         for name in names:
             known = next((facts[p + name] for p in prefixes if p + name in facts), {})
-            price = listed(provider, name.removeprefix(left_out)) or per_million(known)
+            price = listed(provider, name.removeprefix(left_out))
+            if price:
+                used.add(GENAI)
+            elif price := per_million(known):
+                used.add(litellm)
             lines.append(entry(name, known, price, context(provider, name.removeprefix(left_out))))
-        path.write_text(head + "\n".join(lines))
+        prices = f"prices from {' and '.join(sorted(used))}"
+        rest = f"windows from {GENAI} or {litellm}, abilities from the latter"
+        path.write_text(head + "\n".join([f"{LINE}: {prices}; {rest}; {NOW.date()}.\n", *lines]))
+
+
+def table(wheel: Path) -> dict[str, dict[str, Any]]:
+    """What litellm knows of models, from its wheel."""
+    with zipfile.ZipFile(wheel) as packed:
+        member = next(name for name in packed.namelist() if name.endswith(TABLE))
+        facts: dict[str, dict[str, Any]] = json.loads(packed.read(member))
+    return facts
 
 
 def found(provider: str, name: str) -> Any:
