@@ -1,6 +1,6 @@
 """The public library: `from hermes import Agent, tool`.
 
-agent = Agent(model="anthropic/claude-sonnet-4-5")
+agent = Agent(model="anthropic/claude-sonnet-5-5")
 print(agent.run_conversation("What is in this folder?")["final_response"])
 
 async for event in agent.stream("What is in this folder?"):
