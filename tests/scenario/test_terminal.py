@@ -264,3 +264,12 @@ async def test_a_write_between_readers_is_seen_by_those_after_it_only(desk: Desk
     late = [f"grep -rc '' notes # {n}" for n in range(3)]
     _, results = await timed(desk, *readers, "echo two >> notes", *late)
     assert [result.text for result in results] == ["1", "1", "1", "[no output]", "2", "2", "2"]
+
+
+async def test_a_working_folder_cannot_carry_a_command(desk: Desk) -> None:
+    desk.answer = "always"
+    injected = f"{desk.work}\0{desk.work}/out\x003\0/bin/sh\0-c\0touch smuggled\0A=b"
+    done = await desk.call(command="ls", workdir=injected)
+    assert done.outcome is Outcome.FAILED
+    assert "NUL" in done.text
+    assert list(desk.work.iterdir()) == []

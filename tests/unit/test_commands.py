@@ -77,6 +77,8 @@ function f { rm -rf ~; }; f
 echo hi | { rm -rf ~; }
 test -d x || rm -rf ~
 xargs -I{} rm -rf {} <<< ~
+rm -rf $'/\0x'
+printf 'rm\0 -rf ~' | sh
 """.strip().splitlines()
 
 ASKED = r"""

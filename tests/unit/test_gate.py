@@ -263,3 +263,26 @@ def test_what_a_call_does_not_name_is_anything_or_the_working_directory() -> Non
     unnamed = ToolCall(CallId("c"), "t", {"patch": "*** Begin Patch"})
     assert gate().footprint(writes, unnamed, "/tmp") == ANYTHING
     assert gate().footprint(reads, unnamed, "/tmp") == Footprint(reads=("/tmp",))
+
+
+# Text that is not what it seems
+
+
+def test_a_nul_character_is_never_let_through() -> None:
+    for mode in ("manual", "smart", "off"):
+        policy = gate(mode=mode, allow=("*",))
+        hidden = [
+            Action("run", "ls", "/home/u/work\0/out\x003\0/bin/sh\0-c\0id"),
+            Action("run", "ls\0rm -rf x", "/home/u/work"),
+            Action("read", "a\0b", "/home/u/work"),
+            Action("write", "a\0b", "/home/u/work"),
+            Action("write", "a", "/home/u/work\0"),
+        ]
+        assert [policy.judge(action).rule for action in hidden] == ["text.nul"] * len(hidden)
+
+
+def test_a_path_that_is_none_has_no_footprint() -> None:
+    for odd in ("a\0b", "\ud800"):
+        assert footprint("t", Effects(reads=("path",)), path=odd) == ANYTHING
+        assert footprint("terminal", RUN, command="ls", workdir=odd) == ANYTHING
+        assert footprint("terminal", RUN, command=f"cat {odd}") == ANYTHING

@@ -8,7 +8,7 @@ from os.path import realpath
 from typing import Literal
 
 from hermes.core.effects import ANYTHING, Effects, Footprint
-from hermes.core.errors import Denied
+from hermes.core.errors import Denied, ToolError
 from hermes.core.gate import Action, Verdict
 from hermes.core.ids import QuestionId, SessionId
 from hermes.core.messages import JSON, ToolCall
@@ -52,6 +52,12 @@ class PolicyGate:
         self._analyse = lru_cache(maxsize=256)(self._analysed)
 
     def footprint(self, effects: Effects, call: ToolCall, cwd: str) -> Footprint:
+        try:
+            return self._footprint(effects, call, cwd)
+        except (ToolError, ValueError):  # a path that is none: the tool will say so
+            return ANYTHING
+
+    def _footprint(self, effects: Effects, call: ToolCall, cwd: str) -> Footprint:
         if effects.executes:
             return self._command_footprint(call, effects, cwd)
         if not all(call.arguments.get(name) for name in effects.writes):
@@ -63,6 +69,8 @@ class PolicyGate:
         return Footprint(reads, _resolved(effects.writes, call, place), effects.outward)
 
     def judge(self, action: Action) -> Verdict:
+        if "\0" in action.what or "\0" in action.cwd:
+            return Verdict("block", "text.nul", "It holds a NUL character, which can hide what follows it")
         if action.kind == "run":
             return self._judge_command(action)
         if action.kind == "connect":

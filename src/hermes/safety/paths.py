@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase, translate
 from functools import lru_cache
 
+from hermes.core.errors import ToolError
 from hermes.safety.tables import paths as table
 
 
@@ -23,7 +24,12 @@ class Place:
         return Place(self.home, cwd, self.workspace, self.state, self.agent)
 
     def resolve(self, path: str) -> str:
-        """Absolute, `~` expanded, `.` and `..` taken out; links are not followed."""
+        """Absolute, `~` expanded, `.` and `..` taken out; links are not followed.
+
+        Raise ToolError for a NUL character: no path has one, and what comes after it is not what is judged.
+        """
+        if "\0" in path or "\0" in self.cwd:
+            raise ToolError(f"{path[:80]!r} contains a NUL character, which no path can. Leave it out.")
         if path == "~" or path.startswith("~/"):
             path = self.home + path[1:]
         return re.sub("^//+", "/", posixpath.normpath(posixpath.join(self.cwd, path)))

@@ -109,6 +109,8 @@ def parse(text: str, known: dict[str, str] | None = None, depth: int = 0) -> Scr
     """Take a command line apart. `known` are variables with known values; it learns those set on the way."""
     if depth > DEEPEST or len(text) > LONGEST:
         raise Unparsable("too long or too deeply nested to be understood")
+    if "\0" in text:
+        raise Unparsable("a NUL character")
     return _Reader(text, {} if known is None else known, depth).script()
 
 
@@ -377,7 +379,7 @@ class _Reader:
         match = re.compile(r"\$'((?:[^'\\]|\\.)*)'", re.DOTALL).match(self.text, self.at)
         if not match:
             raise Unparsable("a quote is not closed")
-        piece.add(_ANSI.sub(_escaped, match[1]), quoted=True)
+        piece.add(_ANSI.sub(_escaped, match[1]).partition("\0")[0], quoted=True)  # as bash does
         self.at = match.end()
 
     def _double(self, piece: "_Piece") -> None:
@@ -599,6 +601,7 @@ def printed(pipeline: Pipeline) -> str | None:
         text = _stage(simple, text)
         if text is None:
             return None
+        text = text.replace("\0", "")  # a shell that reads it drops them
     return text
 
 

@@ -163,6 +163,7 @@ class LocalSandbox:
         self._shell = ""
 
     def resolve(self, path: str) -> str:
+        _encoded(path)
         if path == "~" or path.startswith("~/"):
             path = (self._home or "~") + path[1:]
         return os.path.normpath(os.path.join(self._cwd, path))
@@ -178,17 +179,15 @@ class LocalSandbox:
         timeout: float = 180.0,
         limit: int = 50_000,
     ) -> Completed:
-        if "\0" in command:
-            raise ToolError("The command contains a NUL character, which no shell accepts.")
         mark = f"{self._owner}/{next(self._numbers)}"
         output = self._spool / f"{mark.replace('/', '-')}.txt"
         folder = self.resolve(cwd) if cwd else self._cwd
         environ = {**self._environ, **(env or {}), "PWD": folder}
-        request = [
+        request = _framed(
             *("run", mark, str(timeout), str(GRACE), str(self._output_cap), folder, str(output), "3"),
             *(self._find_shell(), "-c", _tell_cwd(command, output)),
-            *(f"{name}={value}" for name, value in environ.items() if "\0" not in name + value),
-        ]
+            *(f"{name}={value}" for name, value in environ.items()),
+        )
         started = anyio.current_time()
         try:
             self._spool.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -205,7 +204,7 @@ class LocalSandbox:
         """End what this session's commands left running."""
         if self._supervisor.pid:
             with contextlib.suppress(OSError), self._supervisor.channel() as channel:
-                await _say(channel, ["end", f"{self._owner}/"])
+                await _say(channel, _framed("end", f"{self._owner}/"))
                 with anyio.move_on_after(GRACE + 5, shield=True):
                     await _hear(channel)
         if self._owns_supervisor:
@@ -213,7 +212,7 @@ class LocalSandbox:
         for output in self._unnamed:
             _remove(output)
 
-    async def _supervised(self, request: list[str]) -> _Ended:
+    async def _supervised(self, request: bytes) -> _Ended:
         """Have the supervisor run it. Cancelled: have it ended, and wait until it has."""
         with self._supervisor.channel() as channel:
             pid = self._supervisor.pid
@@ -284,9 +283,28 @@ class LocalSandbox:
 # The line to the supervisor
 
 
-async def _say(channel: socket.socket, fields: list[str]) -> None:
-    body = "\0".join(fields).encode("utf-8", "surrogateescape")
-    rest = memoryview(len(body).to_bytes(8, "big") + body)
+def _encoded(text: str) -> bytes:
+    """The bytes the system is given. Raise ToolError for what no path and no word of a command can hold."""
+    if "\0" in text:
+        raise ToolError(
+            f"{text[:80]!r} contains a NUL character: no path, command or variable can. Leave it out."
+        )
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError as error:
+        raise ToolError(
+            f"{text[:80]!r} contains half a character (a lone surrogate). Leave it out."
+        ) from error
+
+
+def _framed(*fields: str) -> bytes:
+    """A request. Each field has its length before it, so that none can end early and begin another."""
+    body = b"".join(len(data).to_bytes(4, "big") + data for data in map(_encoded, fields))
+    return len(body).to_bytes(8, "big") + body
+
+
+async def _say(channel: socket.socket, request: bytes) -> None:
+    rest = memoryview(request)
     while rest:
         try:
             rest = rest[channel.send(rest) :]

@@ -3,7 +3,8 @@
 Started as `python -I -S supervisor.py` with a unix socket as standard input, the control line. Every
 request brings a channel of its own, a socket passed over the control line with one byte. On a channel:
 
-    agent -> here    8 bytes of length, then fields joined by NUL; later a byte (or the end): end it now
+    agent -> here    8 bytes of length, then fields, each after 4 bytes of its own length;
+                     later a byte (or the end): end it now
     here -> agent    one line: "ended CODE TIMED_OUT CAPPED LEFT", "failed ERRNO WHERE" or "done"
 
 Requests are `run` (mark, seconds, grace, cap, cwd, output, argc, argv..., environ...) and `end` (prefix).
@@ -16,6 +17,7 @@ Standard library only, no hermes import: what it loads is what a user waits for 
 
 import contextlib
 import ctypes
+import errno
 import os
 import select
 import signal
@@ -126,7 +128,7 @@ class Supervisor:
         channel.heard += data
         size = int.from_bytes(channel.heard[:8], "big")
         if len(channel.heard) >= 8 + size:
-            self._answer(channel, os.fsdecode(channel.heard[8 : 8 + size]).split("\0"))
+            self._answer(channel, fields_of(channel.heard[8 : 8 + size]))
             channel.heard = b""
 
     def _answer(self, channel: Channel, fields: list[str]) -> None:
@@ -140,6 +142,8 @@ class Supervisor:
             channel.command = start(fields[1:])
         except OSError as error:
             channel.tell(f"failed {error.errno} {error.filename}\n")
+        except ValueError:  # a NUL character, or a request that is none: nothing was started
+            channel.tell(f"failed {errno.EINVAL} request\n")
         else:
             self.commands[channel.command.pid] = channel.command
 
@@ -253,8 +257,20 @@ class Supervisor:
             self._reap()
 
 
+def fields_of(body: bytes) -> list[str]:
+    fields: list[str] = []
+    at = 0
+    while at < len(body):
+        size = int.from_bytes(body[at : at + 4], "big")
+        fields.append(os.fsdecode(body[at + 4 : at + 4 + size]))
+        at += 4 + size
+    return fields
+
+
 def start(fields: list[str]) -> Command:
-    """Start a command. Raise OSError with `filename` saying what could not be had."""
+    """Start a command. Raise OSError with `filename` saying what could not be had, ValueError for nonsense."""
+    if any("\0" in field for field in fields):
+        raise ValueError("a field holds a NUL character")
     mark, seconds, grace, cap, cwd, path, argc, *rest = fields
     argv, pairs = rest[: int(argc)], rest[int(argc) :]
     environ = dict(pair.split("=", 1) for pair in pairs if "=" in pair)

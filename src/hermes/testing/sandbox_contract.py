@@ -136,6 +136,30 @@ class SandboxContract:
     async def test_a_nul_character_is_refused(self, sandbox: Sandbox) -> None:
         with pytest.raises(ToolError, match="NUL"):
             await sandbox.run("echo a\0b")
+        with pytest.raises(ToolError, match="NUL"):
+            await sandbox.run("true", env={"A": "b\0C=d"})
+        for path in ("a\0b", "/tmp\0", "~/\0"):
+            with pytest.raises(ToolError, match="NUL"):
+                sandbox.resolve(path)
+            with pytest.raises(ToolError, match="NUL"):
+                await sandbox.read(path)
+            with pytest.raises(ToolError, match="NUL"):
+                await sandbox.write(path, b"")
+            with pytest.raises(ToolError, match="NUL"):
+                await sandbox.run("true", cwd=path)
+
+    async def test_a_folder_cannot_smuggle_in_another_command(self, sandbox: Sandbox) -> None:
+        here = sandbox.resolve(".")
+        injected = f"{here}\0{here}/out\x003\0/bin/sh\0-c\0touch smuggled\0A=b"
+        with pytest.raises(ToolError, match="NUL"):
+            await sandbox.run("ls", cwd=injected)
+        assert await sandbox.list(".") == []
+
+    async def test_half_a_character_is_refused(self, sandbox: Sandbox) -> None:
+        with pytest.raises(ToolError, match="half a character"):
+            await sandbox.run("echo \ud800")
+        with pytest.raises(ToolError, match="half a character"):
+            await sandbox.read("\ud800")
 
     # Files
 
