@@ -18,7 +18,8 @@ from hermes.core.questions import APPROVAL_CHOICES, Answer, Question
 from hermes.core.sandbox import Sandbox
 from hermes.core.services import Services
 from hermes.core.tools import ToolContext
-from hermes.safety.gate import PolicyGate, visible
+from hermes.lib.text import visible
+from hermes.safety.gate import PolicyGate
 from hermes.safety.guarded import GuardedSandbox
 from hermes.testing.sandbox import FolderSandbox
 

@@ -15,6 +15,7 @@ from hermes.core.messages import JSON, ToolCall
 from hermes.core.questions import ALWAYS, APPROVAL_CHOICES, DENY, ONCE, SESSION, Question
 from hermes.core.tools import ToolContext
 from hermes.lib.ids import fresh
+from hermes.lib.text import visible
 from hermes.safety import paths
 from hermes.safety.commands import Analysis, analyse
 from hermes.safety.paths import Place
@@ -196,13 +197,3 @@ def _resolved(names: Sequence[str], call: ToolCall, place: Place) -> tuple[str, 
 def escape(text: str) -> str:
     """A pattern that matches this text and no other."""
     return re.sub(r"([*?[])", r"[\1]", text)
-
-
-def visible(text: str) -> str:
-    """The text with every character that shows as nothing, or turns writing round, spelled out."""
-    return "".join(c if c in "\n\t" or c.isprintable() else _spelled(c) for c in text)
-
-
-def _spelled(char: str) -> str:
-    code = ord(char)
-    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

@@ -268,7 +268,7 @@ def fields_of(body: bytes) -> list[str]:
 
 
 def start(fields: list[str]) -> Command:
-    """Start a command. Raise OSError with `filename` saying what could not be had, ValueError for nonsense."""
+    """Start a command. Raise OSError whose `filename` says what could not be had, ValueError for nonsense."""
     if any("\0" in field for field in fields):
         raise ValueError("a field holds a NUL character")
     mark, seconds, grace, cap, cwd, path, argc, *rest = fields
