@@ -7,7 +7,8 @@ import anyio.lowlevel
 import pytest
 
 from hermes.core.effects import Effects, Footprint
-from hermes.core.events import ToolFinished
+from hermes.core.errors import StoreError, ToolError
+from hermes.core.events import Stop, ToolFinished, TurnEnded
 from hermes.core.gate import Action, Gate, Verdict
 from hermes.core.ids import CallId
 from hermes.core.messages import JSON, Message, Outcome, Role, ToolCall
@@ -15,9 +16,9 @@ from hermes.core.services import Services
 from hermes.core.spill import Spill
 from hermes.core.tools import Tool, ToolContext, ToolOutput, ToolSpec
 from hermes.engine.agent import Agent
-from hermes.engine.log import Log
+from hermes.engine.log import LOST, UNBEGUN, Log, Nowhere
 from hermes.engine.toolbox import Toolbox
-from hermes.testing.scripted import ScriptedModel, calls, play, says
+from hermes.testing.scripted import ScriptedModel, calls, play, says, talk
 
 pytestmark = pytest.mark.anyio
 
@@ -146,3 +147,70 @@ async def test_a_long_result_is_kept_whole_in_a_file() -> None:
     assert shelf.kept == "x" * 200_000 + "\ufffd"
     assert len(result.text) < 4_000
     assert "200,001 characters in all, kept in /spill/1.txt" in result.text
+
+
+async def test_a_stop_keeps_what_is_done_and_tells_the_rest_apart() -> None:
+    async def forever(ctx: ToolContext, given: Mapping[str, JSON]) -> ToolOutput:
+        await anyio.sleep_forever()
+        return ToolOutput("")
+
+    watch, _ = bench()
+    tools = (
+        Tool(ToolSpec("hang", "", {}), forever, Effects(reads=("path",))),
+        watch.tool("read", Effects(reads=("path",))),
+        watch.tool("write", Effects(writes=("path",))),
+    )
+    box = Toolbox(tools, Services({Gate: Paths()}))
+    log = Log()
+    reply = asks(("hang", "/a"), ("read", "/b"), ("write", "/a"))
+    one = talk(Agent((ScriptedModel(reply),), box), log)
+    async with anyio.create_task_group() as tasks, one.turn(tasks, "go") as turn:
+        async for event in turn.events:
+            if isinstance(event, ToolFinished):
+                turn.stop()
+    results = [(r.call, r.outcome, r.text) for m in log.messages for r in m.results]
+    assert results == [
+        ("c0", Outcome.INTERRUPTED, LOST),
+        ("c1", Outcome.OK, "/b"),
+        ("c2", Outcome.INTERRUPTED, UNBEGUN),
+    ]
+
+
+async def test_a_log_that_cannot_be_written_is_one_error_in_words() -> None:
+    class Full(Nowhere):
+        async def append(self, message: Message) -> None:
+            if message.role is Role.TOOL:
+                raise StoreError("the disk is full")
+
+    _, box = bench()
+    reply = asks(("read", "/a"), ("read", "/b"))
+    events = await play(Agent((ScriptedModel(reply),), box), Log((), Full()))
+    assert isinstance(events[-1], TurnEnded)
+    assert (events[-1].stop, events[-1].error) == (Stop.FAILED, "the disk is full")
+
+
+async def test_a_long_result_that_cannot_be_kept_is_shown_in_part() -> None:
+    class NoRoom:
+        async def keep(self, name: str, text: str) -> str:
+            raise ToolError("the disk is full")
+
+    async def long(ctx: ToolContext, given: Mapping[str, JSON]) -> ToolOutput:
+        return ToolOutput("x" * 200_000)
+
+    box = Toolbox((Tool(ToolSpec("long", "", {}), long),), Services({Spill: NoRoom()}))
+    log = Log()
+    await play(Agent((ScriptedModel(calls("long"), says("ok")),), box), log)
+    (result,) = (r for m in log.messages for r in m.results)
+    assert result.outcome is Outcome.OK
+    assert result.text.endswith("[the rest could not be kept: the disk is full]")
+
+
+async def test_a_path_that_is_none_is_the_tools_to_refuse() -> None:
+    class Strict(Paths):
+        def footprint(self, effects: Effects, call: ToolCall, cwd: str) -> Footprint:
+            raise ValueError("embedded null byte")
+
+    watch, _ = bench()
+    box = Toolbox((watch.tool("read", Effects(reads=("path",))),), Services({Gate: Strict()}))
+    events = await play(Agent((ScriptedModel(asks(("read", "a"), ("read", "b")), says("ok")),), box))
+    assert [e.result.outcome for e in events if isinstance(e, ToolFinished)] == [Outcome.OK] * 2

@@ -1,6 +1,7 @@
 """Whole turns, told as transcripts."""
 
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from typing import TypeVar
 
 import anyio
@@ -30,7 +31,10 @@ from hermes.core.messages import JSON, Message, Outcome, Role, Text, ToolCall, U
 from hermes.core.models import Finish, Reply
 from hermes.core.questions import Answer, Question
 from hermes.core.tools import Tool, ToolContext, ToolOutput, ToolSpec
-from hermes.engine.log import LOST, Log
+from hermes.engine.conversation import Conversation
+from hermes.engine.log import LOST, Log, Nowhere
+from hermes.lib.groups import leaf
+from hermes.testing.clock import StillClock
 from hermes.testing.scripted import ScriptedModel, agent, calls, down, play, says, talk
 
 pytestmark = pytest.mark.anyio
@@ -232,6 +236,79 @@ async def test_stop_in_the_middle_of_an_answer_keeps_what_was_said() -> None:
     answer = log.messages[1]
     assert answer.interrupted
     assert answer.text.startswith("01234567")
+
+
+async def test_everything_around_a_turn_may_be_cancelled() -> None:
+    """Nothing hangs: neither on a scope outside nor on the error of a neighbour."""
+
+    async def forever(ctx: ToolContext) -> str:
+        await anyio.sleep_forever()
+        return ""
+
+    def one() -> Conversation:
+        return talk(agent(ScriptedModel(calls("forever")), tools=(tool("forever", forever),)))
+
+    async def broken() -> None:
+        raise ValueError("a painting bug")
+
+    with anyio.fail_after(5):
+        with anyio.move_on_after(0.01) as outer:
+            async with anyio.create_task_group() as tasks, one().turn(tasks, "go") as turn:
+                async for _ in turn.events:
+                    pass
+        assert outer.cancelled_caught
+        with pytest.raises(ExceptionGroup) as caught:
+            async with anyio.create_task_group() as tasks, one().turn(tasks, "go") as turn:
+                async for event in turn.events:
+                    if isinstance(event, ToolStarted):
+                        tasks.start_soon(broken)
+        assert isinstance(leaf(caught.value), ValueError)
+        with anyio.CancelScope() as scope:
+            scope.cancel()
+            async with anyio.create_task_group() as tasks, one().turn(tasks, "go"):
+                await anyio.sleep_forever()
+
+
+async def test_a_stop_while_a_message_is_written_leaves_one_story() -> None:
+    class Slow(Nowhere):
+        def __init__(self) -> None:
+            super().__init__()
+            self.kept: list[Message] = []
+
+        async def append(self, message: Message) -> None:
+            if message.role is Role.TOOL and len(self.kept) == 2:
+                turn.stop()
+            await anyio.lowlevel.checkpoint()
+            self.kept.append(message)
+
+    async def quick(ctx: ToolContext) -> str:
+        return "ok"
+
+    journal = Slow()
+    log = Log((), journal)
+    who = agent(ScriptedModel(calls("quick")), tools=(tool("quick", quick),))
+    async with anyio.create_task_group() as tasks, talk(who, log).turn(tasks, "go") as turn:
+        async for _ in turn.events:
+            pass
+    await play(agent(ScriptedModel(says("back"))), log, "go on")
+    assert journal.kept == list(log.messages)
+    assert [(r.outcome, r.text) for m in log.messages for r in m.results] == [(Outcome.OK, "ok")]
+
+
+async def test_time_is_a_budget_too() -> None:
+    clock = StillClock()
+
+    async def slow(ctx: ToolContext) -> str:
+        clock.advance(20)
+        return "done"
+
+    one = talk(agent(ScriptedModel(*[calls("slow") for _ in range(9)]), tools=(tool("slow", slow),)))
+    one.clock = clock
+    one.switch(replace(one.agent, budget=Budget(seconds=30)))
+    async with anyio.create_task_group() as tasks, one.turn(tasks, "go") as turn:
+        events = [event async for event in turn.events]
+    assert (ended(events).stop, ended(events).error) == (Stop.BUDGET, "the limit of 30 seconds is reached")
+    assert len(only(events, ToolStarted)) == 2
 
 
 async def test_leaving_the_block_ends_the_turn() -> None:

@@ -13,3 +13,17 @@ class Clock(Protocol):
     def monotonic(self) -> float:
         """Seconds from an arbitrary start; never goes back."""
         ...
+
+
+class Lap:
+    """Seconds since it was last asked."""
+
+    __slots__ = ("_clock", "_mark")
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._mark = clock.monotonic()
+
+    def __call__(self) -> float:
+        before, self._mark = self._mark, self._clock.monotonic()
+        return self._mark - before

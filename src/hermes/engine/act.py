@@ -8,11 +8,12 @@ import anyio
 
 from hermes.core.events import Emit, ToolFinished, ToolProgress, ToolStarted
 from hermes.core.ids import SessionId
-from hermes.core.messages import Message, Role, ToolCall, ToolResult
+from hermes.core.messages import Message, Outcome, Role, ToolCall, ToolResult
 from hermes.core.questions import Answer, Question
 from hermes.core.tools import ToolContext
-from hermes.engine.log import Log
+from hermes.engine.log import LOST, UNBEGUN, Log
 from hermes.engine.toolbox import Toolbox, renamed
+from hermes.lib.groups import leaf
 
 AT_ONCE = 16
 
@@ -38,20 +39,34 @@ class _Row:
     after: list["_Row"]
     twin: "_Row | None"
     done: anyio.Event = field(default_factory=anyio.Event)
+    begun: bool = False
     result: ToolResult | None = None
+
+    def lost(self) -> ToolResult:
+        """What is recorded of a call that was stopped."""
+        return ToolResult(self.call.id, Outcome.INTERRUPTED, LOST if self.begun else UNBEGUN)
 
 
 async def act(calls: Sequence[ToolCall], scene: Scene) -> None:
     """Run every call once; a call waits for the earlier calls whose effects conflict with its own.
 
-    Results go into the log in call order, as soon as all earlier ones are there.
+    Results go into the log in call order, as soon as all earlier ones are there. A stop in the middle
+    keeps the results there are and records the other calls as interrupted.
     """
     rows = _plan(calls, scene)
     writer = _Writer(rows, scene)
-    if len(rows) == 1:
-        rows[0].result = await _run(rows[0].call, scene)
-        await writer.write()
-        return
+    try:
+        if len(rows) == 1:
+            await _one(rows[0], scene)
+            await writer.write()
+        else:
+            await _together(rows, writer, scene)
+    except anyio.get_cancelled_exc_class():
+        await writer.close()
+        raise
+
+
+async def _together(rows: Sequence["_Row"], writer: "_Writer", scene: Scene) -> None:
     limiter = anyio.Semaphore(AT_ONCE)
 
     async def one(row: _Row) -> None:
@@ -61,13 +76,21 @@ async def act(calls: Sequence[ToolCall], scene: Scene) -> None:
             row.result = renamed(row.twin.result, row.call)
         else:
             async with limiter:
-                row.result = await _run(row.call, scene)
+                await _one(row, scene)
         row.done.set()
         await writer.write()
 
-    async with anyio.create_task_group() as tasks:
-        for row in rows:
-            tasks.start_soon(one, row)
+    try:
+        async with anyio.create_task_group() as tasks:
+            for row in rows:
+                tasks.start_soon(one, row)
+    except ExceptionGroup as group:  # the log failed: one of them says how
+        raise leaf(group) from None
+
+
+async def _one(row: _Row, scene: Scene) -> None:
+    row.begun = True
+    row.result = await _run(row.call, scene)
 
 
 @dataclass(slots=True)
@@ -86,9 +109,16 @@ class _Writer:
                 if row.result is None:
                     break
                 ready.append(row.result)
-            if ready:
-                await self.scene.log.append(Message(Role.TOOL, tuple(ready), at=self.scene.now()))
-                self.written += len(ready)
+            await self._append(ready)
+
+    async def close(self) -> None:
+        """Record what is left after a stop. The log finishes an append that a stop interrupts."""
+        await self._append([row.result or row.lost() for row in self.rows[self.written :]])
+
+    async def _append(self, results: Sequence[ToolResult]) -> None:
+        if results:
+            self.written += len(results)
+            await self.scene.log.append(Message(Role.TOOL, tuple(results), at=self.scene.now()))
 
 
 def _plan(calls: Sequence[ToolCall], scene: Scene) -> list[_Row]:

@@ -2,18 +2,18 @@
 
 import logging
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 
 import anyio
-from anyio.abc import TaskGroup
+from anyio.abc import TaskGroup, TaskStatus
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 
 from hermes.core import conversation
 from hermes.core.budget import Meter
-from hermes.core.clock import Clock
+from hermes.core.clock import Clock, Lap
 from hermes.core.errors import BudgetSpent, HermesError
-from hermes.core.events import Event, Stop, TurnEnded, TurnStarted
+from hermes.core.events import Emit, Event, Stop, TurnEnded, TurnStarted
 from hermes.core.ids import QuestionId, SessionId, TurnId
 from hermes.core.messages import Media, Message, Note, Role, Text
 from hermes.core.questions import Answer
@@ -110,48 +110,50 @@ class Conversation:
         is TurnEnded. `attended` says that a person can answer questions.
         """
         send, receive = anyio.create_memory_object_stream[Event](BUFFER)
-        turn = TurnId(fresh("turn"))
-
-        async def emit(event: Event) -> None:
-            self.hub.publish(self.session, event)
-            try:
-                send.send_nowait(event)
-            except anyio.WouldBlock:
-                await self._wait(send, event)
-            except anyio.BrokenResourceError:  # nobody listens any more
-                return
-
+        turn, emit = TurnId(fresh("turn")), _Outlet(self.hub, self.session, send)
         pending = Pending(emit, attended, self.waits)
         told = volatile(self.facts(), self.log.messages)
         first = Message(Role.USER, (Text(text), *media, *notes, *told), at=self.clock.now())
         inbox = Inbox([first] if text or media else [])
-        meter = Meter(self.agent.budget, self.meter)
-        scene = Scene(self.agent.toolbox, self.log, emit, self.session, self.cwd, pending.ask, self.clock.now)
-        stage = Stage(
-            self.agent, self.log, self._view(), inbox, meter, Draft(self.log.journal, turn), scene, emit
-        )
-        scope, ended = anyio.CancelScope(), anyio.Event()
+        stage = self._stage(turn, inbox, pending, emit)
+        scope, entered, ended = anyio.CancelScope(), anyio.Event(), anyio.Event()
 
-        async def drive() -> None:
+        async def drive(*, task_status: TaskStatus[None]) -> None:
+            task_status.started()
             async with send:
-                stop, error = await self._play(turn, stage, scope)
-                ended.set()
-                await emit(TurnEnded(stop, meter.used, error))
+                try:
+                    await entered.wait()
+                    stop, error = await self._play(turn, stage, scope)
+                finally:
+                    ended.set()  # also when everything around the turn is cancelled
+                await emit(TurnEnded(stop, stage.meter.used, error))
 
-        tasks.start_soon(drive)
         async with receive:
             try:
+                await tasks.start(drive)  # one that is only scheduled may be cancelled before it begins
+            except BaseException:
+                send.close()
+                raise
+            try:
+                entered.set()
                 yield Turn(turn, receive, inbox, pending, scope, self.clock)
             finally:
                 scope.cancel()
                 with anyio.CancelScope(shield=True):
                     await ended.wait()
 
+    def _stage(self, turn: TurnId, inbox: Inbox, pending: Pending, emit: Emit) -> Stage:
+        if self._window is None:
+            self._window = Window(self.system, self.agent.toolbox.specs, self.max_tokens)
+        tools, log, clock = self.agent.toolbox, self.log, self.clock
+        scene = Scene(tools, log, emit, self.session, self.cwd, pending.ask, clock.now)
+        meter, draft = Meter(self.agent.budget, self.meter), Draft(log.journal, turn)
+        return Stage(self.agent, log, self._window, inbox, meter, draft, scene, emit, Lap(clock))
+
     async def _play(self, turn: TurnId, stage: Stage, scope: anyio.CancelScope) -> tuple[Stop, str]:
         """Run the loop to its end, whatever that is, and name it."""
         stop, error = Stop.CANCELLED, ""
         token = conversation.current.set(self.root or self.session)
-        began = self.clock.monotonic()
         try:
             with scope:
                 models = stage.agent.models
@@ -165,20 +167,25 @@ class Conversation:
             logger.exception("turn crashed")
             stop, error = Stop.FAILED, f"internal error: {bug!r}"
         finally:
-            stage.meter.elapse(self.clock.monotonic() - began)
+            stage.meter.elapse(stage.lap())
             conversation.current.reset(token)
         if stop is Stop.BUDGET:
             error = stage.meter.spent
         return stop, error
 
-    def _view(self) -> Window:
-        if self._window is None:
-            self._window = Window(self.system, self.agent.toolbox.specs, self.max_tokens)
-        return self._window
 
-    @staticmethod
-    async def _wait(send: MemoryObjectSendStream[Event], event: Event) -> None:
-        try:
-            await send.send(event)
-        except anyio.BrokenResourceError:
-            return
+@dataclass(frozen=True, slots=True)
+class _Outlet:
+    """Where a turn's events go: to observers, and to the shell that runs it."""
+
+    hub: Hub
+    session: SessionId
+    send: MemoryObjectSendStream[Event]
+
+    async def __call__(self, event: Event) -> None:
+        self.hub.publish(self.session, event)
+        with suppress(anyio.BrokenResourceError):  # nobody listens any more
+            try:
+                self.send.send_nowait(event)
+            except anyio.WouldBlock:
+                await self.send.send(event)

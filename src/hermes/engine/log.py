@@ -2,10 +2,13 @@
 
 from collections.abc import Sequence
 
+import anyio
+
 from hermes.core.ids import TurnId
 from hermes.core.messages import Message, Outcome, Role, Text, ToolResult
 from hermes.core.store import Journal
 
+UNBEGUN = "stopped before it began: it did not happen."
 LOST = (
     "interrupted before it finished: it may have happened, in part or in whole. Look before doing it again."
 )
@@ -46,8 +49,10 @@ class Log:
         return self._messages[-1] if self._messages else None
 
     async def append(self, message: Message) -> None:
-        await self.journal.append(message)
-        self._messages.append(message)
+        """Append to both, or to none: a stop in between waits, or they would tell two stories."""
+        with anyio.CancelScope(shield=True):
+            await self.journal.append(message)
+            self._messages.append(message)
 
     async def repair(self) -> None:
         """Make the history valid. A crash and a cancel leave the same marks.

@@ -46,7 +46,10 @@ class Toolbox:
             return NOTHING
         if not self.services.has(Gate):
             return ANYTHING
-        return self.services.use(Gate).footprint(tool.effects, call, cwd)
+        try:
+            return self.services.use(Gate).footprint(tool.effects, call, cwd)
+        except ValueError:  # no path at all, such as one with a NUL: the tool will say so
+            return ANYTHING
 
     async def run(self, call: ToolCall, ctx: ToolContext) -> ToolResult:
         """Whatever happens becomes something the model can read."""
@@ -81,7 +84,10 @@ class Toolbox:
             return text
         if not self.services.has(Spill):
             return head_and_tail(text, tool.limit)
-        path = await self.services.use(Spill).keep(f"{call.name}-{call.id}", text)
+        try:
+            path = await self.services.use(Spill).keep(f"{call.name}-{call.id}", text)
+        except HermesError as error:
+            return f"{head_and_tail(text, tool.limit)}\n[the rest could not be kept: {error}]"
         preview = head_and_tail(text, min(PREVIEW, tool.limit))
         return f"{preview}\n[{len(text):,} characters in all, kept in {path}: read_file pages through it]"
 

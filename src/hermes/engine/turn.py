@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from hermes.core.budget import Meter
+from hermes.core.clock import Lap
 from hermes.core.errors import NoModelAnswered
 from hermes.core.events import Emit, MessageAdded, Noticed, Stop
 from hermes.core.messages import Message
@@ -40,6 +41,7 @@ class Stage:
     draft: Draft
     scene: Scene
     emit: Emit
+    lap: Lap
 
 
 async def run(stage: Stage) -> Stop:
@@ -49,6 +51,7 @@ async def run(stage: Stage) -> Stop:
     while True:
         for message in stage.inbox.take():  # the prompt, then whatever was said meanwhile
             await _add(stage, message)
+        stage.meter.elapse(stage.lap())
         if stage.meter.spent:
             return Stop.BUDGET
         reply = await _ask(stage)

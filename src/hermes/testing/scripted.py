@@ -4,6 +4,7 @@ from collections.abc import AsyncGenerator, Iterator
 from itertools import count
 
 import anyio
+import anyio.lowlevel
 
 from hermes.core.budget import Budget
 from hermes.core.errors import Unavailable
@@ -54,6 +55,7 @@ class ScriptedModel:
 
     async def stream(self, request: Request) -> AsyncGenerator[Delta, None]:
         self.requests.append(request)
+        await anyio.lowlevel.checkpoint()  # as every real one: a stop is heard here
         step = next(self._script)
         if isinstance(step, Exception):
             raise step
