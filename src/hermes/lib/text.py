@@ -50,18 +50,3 @@ def one_line(text: str, limit: int = 80) -> str:
     """The text on one line, control characters shown as spaces, cut with an ellipsis."""
     flat = " ".join("".join(" " if unicodedata.category(c) == "Cc" else c for c in text[: limit * 4]).split())
     return flat if len(flat) <= limit else flat[: limit - 1] + "…"
-
-
-def visible(text: str) -> str:
-    """The text with each character that hides, steers a terminal or turns writing round spelled out.
-
-    Line ends and tabs stay; an escape becomes `\\x1b`, a lone surrogate `\\ud800`.
-    """
-    if text.isprintable():
-        return text
-    return "".join(c if c in "\n\t" or c.isprintable() else _spelled(c) for c in text)
-
-
-def _spelled(char: str) -> str:
-    code = ord(char)
-    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
