@@ -218,11 +218,16 @@ async def test_what_does_not_fit_says_so() -> None:
 
 @pytest.mark.parametrize(
     ("script", "kind"),
-    [({"error": {"message": "bad"}}, Rejected), (RuntimeError("boom"), Unavailable)],
+    [
+        ({"error": {"message": "bad"}}, Rejected),
+        (RuntimeError("boom"), Unavailable),
+        (MemoryError(), Unavailable),
+        (Rejected("cannot be loaded"), Rejected),
+    ],
 )
 async def test_an_error_of_the_library_is_one_of_ours(script: Any, kind: type[Exception]) -> None:
     tiny, _ = model(script)
-    with pytest.raises(kind):
+    with anyio.fail_after(5), pytest.raises(kind):
         await play(tiny, asking("x"))
 
 

@@ -25,7 +25,7 @@ from typing import Any, cast
 import anyio
 
 from hermes.core.endpoints import Endpoint, WireSpec
-from hermes.core.errors import ContextTooLong, Rejected, Unavailable
+from hermes.core.errors import ContextTooLong, ModelError, Rejected, Unavailable
 from hermes.core.events import TextDelta
 from hermes.core.http import Http
 from hermes.core.ids import CallId
@@ -249,13 +249,17 @@ class _Run:
         self._stopped.set()
 
     def _work(self) -> None:
+        """On the thread, and its crash boundary: one that dies silently is waited for for ever."""
         try:
             self._load().handle_chat_completions(dict(self._body), self._heard)
-        except (RuntimeError, ValueError, Rejected) as error:
-            self._queue.put(
-                error if isinstance(error, Rejected) else Unavailable(f"the embedded model: {error}")
-            )
-        self._queue.put(None)
+        except ModelError as error:
+            self._queue.put(error)
+        except BaseException as error:  # noqa: BLE001 - handed to the caller, who waits for it
+            failed = Unavailable(f"the embedded model: {error or type(error).__name__}")
+            failed.__cause__ = error
+            self._queue.put(failed)
+        finally:
+            self._queue.put(None)
 
     def _heard(self, chunk: Any) -> bool:
         """Called for every token; True ends the generation."""

@@ -48,6 +48,8 @@ class _File:
 
     def open(self) -> sqlite3.Connection:
         """A new connection. Raises sqlite3.Error, OSError or StoreError."""
+        if "\0" in str(self.path):
+            raise StoreError(f"{str(self.path)!r} is no file name: there is a NUL in it.")
         with self._lock:
             self._make()
             db = sqlite3.connect(
@@ -73,6 +75,7 @@ class _File:
     def _prepare(self, db: sqlite3.Connection) -> None:
         db.execute("PRAGMA synchronous = FULL")
         db.execute("PRAGMA fullfsync = 1")  # macOS: fsync alone does not reach the disk
+        db.execute("PRAGMA secure_delete = 1")  # "fast" would leave the pages of long texts as they are
         version = self._version(db)
         if version < self._schema.latest:
             if not version:

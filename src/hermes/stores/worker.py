@@ -32,6 +32,8 @@ class Job:
         """Do the work on this transaction or index, and note how it went."""
         try:
             self.value = self.work(on)
+        except StopIteration:  # no future takes one
+            self.error = RuntimeError("the work of a transaction raised StopIteration")
         except BaseException as error:  # noqa: BLE001 - handed to the caller, who waits for it
             self.error = error
 
@@ -40,8 +42,9 @@ class Worker(Generic[C]):
     """Runs `batch` with whatever is queued, on a thread of its own that starts with the first job.
 
     `batch` sets each job's outcome and returns when all of them are as durable as they will be;
-    only then are the callers answered. Any number of event loops may use one worker. `end` runs on
-    the thread when it stops. The thread does not keep the process alive.
+    only then are the callers answered. Any number of event loops may use one worker. `end` gives up
+    what `batch` works with: it runs on the thread when it stops, and when `batch` has failed, which
+    then begins anew. The thread does not keep the process alive.
     """
 
     def __init__(self, name: str, batch: Callable[[list[Job]], None], end: Callable[[], None]) -> None:
@@ -89,10 +92,27 @@ class Worker(Generic[C]):
             if jobs[-1].work is _stop:
                 last = jobs.pop()
             if jobs:
-                self._batch(jobs)
+                self._do(jobs)
                 _answer(jobs)
-        self._end()
+        self._given_up()
         _answer([last])
+
+    def _do(self, jobs: list[Job]) -> None:
+        """The thread's crash boundary: what `batch` lets through is each caller's error, and we go on."""
+        try:
+            self._batch(jobs)
+        except BaseException as error:  # noqa: BLE001 - a thread that dies leaves everybody waiting for ever
+            for job in jobs:
+                if job.error is None:
+                    job.error = StoreError(f"The store failed ({type(error).__name__}: {error}). Try again.")
+                    job.error.__cause__ = error
+            self._given_up()
+
+    def _given_up(self) -> None:
+        try:
+            self._end()
+        except BaseException as error:  # noqa: BLE001 - as above: the thread goes on
+            log.warning("%s could not be ended: %r", self._name, error)
 
     def _gather(self, first: Job) -> list[Job]:
         """This job and those behind it, up to the last one there will ever be."""
