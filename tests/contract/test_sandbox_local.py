@@ -2,6 +2,7 @@
 
 import os
 import signal
+import stat
 import subprocess
 import sys
 import time
@@ -62,9 +63,26 @@ async def test_keys_are_not_inherited(sandbox: LocalSandbox) -> None:
 
 
 def test_what_is_inherited_is_a_list_of_names_and_what_is_asked_for() -> None:
-    environ = {"LANG": "C", "LC_ALL": "C", "XDG_RUNTIME_DIR": "/r", "MY_TOKEN": "x", "AWS_SECRET": "y"}
-    assert child_environment(environ) == {"LANG": "C", "LC_ALL": "C", "XDG_RUNTIME_DIR": "/r"}
-    assert child_environment(environ, ("MY_TOKEN",))["MY_TOKEN"] == "x"
+    harmless = {
+        "LANG": "C",
+        "LC_ALL": "ca_ES@valencia",
+        "XDG_RUNTIME_DIR": "/r",
+        "PATH": "/opt/python@3.11/bin",
+    }
+    secret = {"MY_TOKEN": "x", "AWS_SECRET": "y", "LC_SECRET_TOKEN": "z", "XDG_SECRET": "z"}
+    assert child_environment(harmless | secret) == harmless
+    assert child_environment(harmless | secret, ("MY_TOKEN",)) == harmless | {"MY_TOKEN": "x"}
+
+
+def test_a_url_with_a_password_is_not_inherited_unless_asked_for() -> None:
+    harmless = {"HTTP_PROXY": "http://proxy:8080", "all_proxy": "proxy:8080", "NO_PROXY": ".a.test,::1"}
+    secret = {
+        "https_proxy": "http://u:secret@proxy:8080",
+        "ALL_PROXY": "u:secret@proxy:8080",
+        "PIP_INDEX_URL": "https://token@pypi.a.test/simple",
+    }
+    assert child_environment(harmless | secret) == harmless
+    assert child_environment(secret, tuple(secret)) == secret
 
 
 async def test_a_child_with_a_session_of_its_own_is_ended_at_the_deadline(sandbox: LocalSandbox) -> None:
@@ -154,6 +172,46 @@ async def test_the_spool_holds_only_what_was_promised(sandbox: LocalSandbox, tmp
     kept = (await sandbox.run("seq 1 1000", limit=100)).file
     await sandbox.aclose()
     assert [str(path) for path in (tmp_path / "spool").iterdir()] == [kept]
+
+
+def mode(path: Path | int) -> int:
+    return stat.S_IMODE(os.stat(path).st_mode)
+
+
+async def test_a_private_file_is_private_while_it_is_written(
+    sandbox: LocalSandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    private = tmp_path / "work/private"
+    private.write_text("old")
+    private.chmod(0o600)
+    seen: list[tuple[int, int]] = []
+    fchmod, fsync = os.fchmod, os.fsync
+    monkeypatch.setattr(
+        os, "fchmod", lambda fd, to: (seen.append((mode(fd), os.stat(fd).st_size)), fchmod(fd, to))
+    )
+    monkeypatch.setattr(os, "fsync", lambda fd: (seen.append((mode(fd), os.stat(fd).st_size)), fsync(fd)))
+    await sandbox.write(str(private), b"secret")
+    assert seen == [(0o600, 0), (0o600, 6)]
+    assert (private.read_text(), mode(private)) == ("secret", 0o600)
+
+
+async def test_a_file_made_by_somebody_else_meanwhile_is_not_written_over(
+    sandbox: LocalSandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fsync = os.fsync
+    theirs = tmp_path / "work/new"
+    monkeypatch.setattr(os, "fsync", lambda fd: (theirs.write_text("theirs"), fsync(fd)))
+    with pytest.raises(ToolError, match="somebody else"):
+        await sandbox.write("new", b"mine")
+    assert theirs.read_text() == "theirs"
+    assert [path.name for path in (tmp_path / "work").iterdir()] == ["new"]
+
+
+async def test_a_new_file_is_as_open_as_any_other(sandbox: LocalSandbox, tmp_path: Path) -> None:
+    await sandbox.run("touch usual")
+    await sandbox.write("new", b"x")
+    assert mode(tmp_path / "work/new") == mode(tmp_path / "work/usual")
+    assert (tmp_path / "work/new").stat().st_nlink == 1
 
 
 AGENT = """

@@ -16,7 +16,7 @@ Kinds, and what usually helps:
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any, cast
@@ -36,7 +36,7 @@ class Where:
     url: str
     model: str = ""
     key_name: str = ""
-    secret: str = ""
+    secret: str = field(default="", repr=False)
 
     @property
     def host(self) -> str:

@@ -12,7 +12,7 @@ class HttpRequest:
 
     method: str
     url: str
-    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    headers: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)  # they hold keys
     body: bytes = b""
     connect: float = 10.0
     idle: float = 120.0

@@ -38,19 +38,33 @@ _INHERITED_NAMES = """
     RUSTUP_HOME DISPLAY WAYLAND_DISPLAY DBUS_SESSION_BUS_ADDRESS SSL_CERT_FILE SSL_CERT_DIR
     NO_COLOR CI HTTP_PROXY HTTPS_PROXY NO_PROXY ALL_PROXY http_proxy https_proxy no_proxy
     all_proxy PIP_INDEX_URL PIP_CERT REQUESTS_CA_BUNDLE CURL_CA_BUNDLE NODE_EXTRA_CA_CERTS
+    LC_ALL LC_ADDRESS LC_COLLATE LC_CTYPE LC_IDENTIFICATION LC_MEASUREMENT LC_MESSAGES LC_MONETARY
+    LC_NAME LC_NUMERIC LC_PAPER LC_TELEPHONE LC_TIME
+    XDG_CACHE_HOME XDG_CONFIG_DIRS XDG_CONFIG_HOME XDG_CURRENT_DESKTOP XDG_DATA_DIRS XDG_DATA_HOME
+    XDG_RUNTIME_DIR XDG_SEAT XDG_SESSION_CLASS XDG_SESSION_DESKTOP XDG_SESSION_ID XDG_SESSION_TYPE
+    XDG_STATE_HOME XDG_VTNR
 """
 _INHERITED = frozenset(_INHERITED_NAMES.split())
-_INHERITED_FAMILIES = ("LC_", "XDG_")
+_SIGNED_IN = re.compile(r"://[^/\s]*@")  # a URL with a user's name or a password
+_SIGNED_IN_PROXY = re.compile(r"(?:^|/)[^/\s]*@")  # for a proxy the scheme may be left out
 _MOVES = re.compile(r"(?:^|[^\w-])(?:cd|pushd|popd)(?![\w-])")
 
 
 def child_environment(environ: Mapping[str, str], passthrough: tuple[str, ...] = ()) -> dict[str, str]:
-    """What a command inherits: names known to be harmless and those asked for, so never a key by accident."""
+    """What a command inherits: names known to be harmless and those asked for, so never a key by accident.
+
+    A URL that holds a password is not inherited either, unless its name is in `passthrough`.
+    """
     return {
         name: value
         for name, value in environ.items()
-        if name in _INHERITED or name.startswith(_INHERITED_FAMILIES) or name in passthrough
+        if name in passthrough or (name in _INHERITED and not _holds_a_password(name, value))
     }
+
+
+def _holds_a_password(name: str, value: str) -> bool:
+    signed_in = _SIGNED_IN_PROXY if name.lower().endswith("_proxy") else _SIGNED_IN
+    return bool(signed_in.search(value))
 
 
 class Supervisor:
@@ -421,16 +435,34 @@ def _write_file(path: str, content: bytes, expect: bytes | None) -> None:
         raise ToolError(f"{path} is not a regular file and is not written to.")
     fresh = os.path.join(folder, f".hermes-{os.urandom(6).hex()}.tmp")
     try:
-        with open(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), "wb") as file:
+        mode = 0o666 if before is None else 0o600  # what was private is private at every moment
+        with open(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
+            if before is not None:
+                _take_after(file.fileno(), before)
             file.write(content)
-        if before is not None:
-            _take_after(fresh, before)
+            file.flush()
+            os.fsync(file.fileno())
         if expect is not None:
             _unchanged(target, expect)
-        os.replace(fresh, target)
+        if before is None:
+            _appear(fresh, target, path)
+        else:
+            os.replace(fresh, target)
     except BaseException:
         _remove(Path(fresh))
         raise
+
+
+def _appear(fresh: str, target: str, path: str) -> None:
+    """Give a new file its name, unless somebody else has taken it meanwhile."""
+    try:
+        os.link(fresh, target)
+    except FileExistsError as error:
+        raise ToolError(f"{path} was made by somebody else just now: read it before writing.") from error
+    except OSError:  # a file system without hard links
+        os.replace(fresh, target)
+    else:
+        os.unlink(fresh)
 
 
 def _unchanged(path: str, expect: bytes) -> None:
@@ -449,13 +481,13 @@ def _status(path: str) -> os.stat_result | None:
         return None
 
 
-def _take_after(fresh: str, before: os.stat_result) -> None:
+def _take_after(fresh: int, before: os.stat_result) -> None:
     """Give the new file the mode of the old one, and its owner where that is allowed."""
-    now = os.stat(fresh)
+    now = os.fstat(fresh)
     if (now.st_uid, now.st_gid) != (before.st_uid, before.st_gid):
         with contextlib.suppress(PermissionError):
-            os.chown(fresh, before.st_uid, before.st_gid)
-    os.chmod(fresh, stat.S_IMODE(before.st_mode))
+            os.fchown(fresh, before.st_uid, before.st_gid)
+    os.fchmod(fresh, stat.S_IMODE(before.st_mode))
 
 
 def _entry(path: str) -> Entry:
