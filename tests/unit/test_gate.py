@@ -186,6 +186,14 @@ def test_a_workspace_below_a_protected_folder_is_still_a_workspace() -> None:
     assert gate("/home/u").judge(Action("read", "/home/u/.ssh/id_rsa")).decision == "ask"
 
 
+def test_capitals_hide_no_secret() -> None:
+    policy = gate()
+    for path in ("~/.Ssh/id", "~/.SSH/id", "~/.aWs/credentials", "~/.Netrc", "a/.Env", "~/.Hermes/.ENV"):
+        assert policy.judge(Action("read", path)).decision == "ask", path
+    for path in ("~/.Xresources", "~/.xResources", "~/.Bashrc"):
+        assert policy.judge(Action("write", path)).decision == "ask", path
+
+
 def test_the_way_through_a_link_is_seen(tmp_path: Path) -> None:
     (tmp_path / "plain").symlink_to("/etc/shadow")
     assert gate(str(tmp_path)).judge(Action("read", str(tmp_path / "plain"))).decision == "ask"

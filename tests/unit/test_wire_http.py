@@ -1,14 +1,18 @@
 """The way out to the network, over real sockets."""
 
+import asyncio
 import gzip
 import socket
+import ssl
 import subprocess
 import sys
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 
 from hermes.core.errors import Unavailable
+from hermes.core.failures import Where
 from hermes.core.http import HttpRequest
 from hermes.safety.http import HttpxClient
 from hermes.testing.endpoint import Fails, ModelServer, Raw, Says
@@ -110,6 +114,54 @@ async def test_a_proxy_is_used_only_when_handed_in() -> None:
             assert b"by way of the proxy" in await reply.read()
         await http.aclose()
         assert server.asked[0].path == "http://model.example/v1/messages"
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
+async def test_a_proxy_nobody_vouches_for_is_not_talked_to(tmp_path: Path, scheme: str) -> None:
+    (tmp_path / "pem").write_text(SELF_SIGNED)
+    told = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    told.load_cert_chain(tmp_path / "pem")
+    heard: list[bytes] = []
+
+    async def hear(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        heard.append(await reader.read(100))
+        writer.close()
+
+    proxy = await asyncio.start_server(hear, "127.0.0.1", 0, ssl=told)
+    http = HttpxClient({"all://": f"https://127.0.0.1:{proxy.sockets[0].getsockname()[1]}"})
+    async with proxy:
+        with pytest.raises(Unavailable, match="certificate is not trusted"):
+            async with http.send(HttpRequest("GET", f"{scheme}://model.example/")):
+                pass
+        await http.aclose()
+    assert heard == []
+
+
+def test_keys_are_not_in_the_repr_of_a_request() -> None:
+    request = HttpRequest("GET", "http://h/", {"x-api-key": "sk-canary"})
+    assert "canary" not in repr(request)
+    assert "canary" not in repr(Where("vendor", "http://h/", secret="sk-canary"))
+
+
+# Signed by itself, made for the test above and used nowhere else.
+SELF_SIGNED = """
+-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgBpcHTNPCbyMQBuMH
+3swqHkaXKKxshlYiB3LV4VNt0MahRANCAARJNfq7mVw41CW+GaRbhzbYf+e7iiUA
+t3vlNVYL3VjAzUB0rAKdqwUPdUBGL3eq0FbguWsmcIxi/wx2lDwdRBnj
+-----END PRIVATE KEY-----
+-----BEGIN CERTIFICATE-----
+MIIBkDCCATagAwIBAgIUJlE2Kehb9avSgEi0jBqQBxn0fwcwCgYIKoZIzj0EAwIw
+FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTI2MTEzMDIxMjYyOVoYDzIxMjYxMTA2
+MjEyNjI5WjAUMRIwEAYDVQQDDAlsb2NhbGhvc3QwWTATBgcqhkjOPQIBBggqhkjO
+PQMBBwNCAARJNfq7mVw41CW+GaRbhzbYf+e7iiUAt3vlNVYL3VjAzUB0rAKdqwUP
+dUBGL3eq0FbguWsmcIxi/wx2lDwdRBnjo2QwYjAdBgNVHQ4EFgQUTDk09rWJjfzd
+PwZbpuHwna/bBOUwHwYDVR0jBBgwFoAUTDk09rWJjfzdPwZbpuHwna/bBOUwDwYD
+VR0TAQH/BAUwAwEB/zAPBgNVHREECDAGhwR/AAABMAoGCCqGSM49BAMCA0gAMEUC
+IQCW2w+YdX9CapOeRwUr+mNs2YLmTv+CWXSZ2ubrtNtWSQIgNZ6THj1MtEeDjzM/
+vsFZ9TbuK6gMnTt0MnTVDqrrIKM=
+-----END CERTIFICATE-----
+"""
 
 
 def test_plain_http_loads_no_certificates() -> None:

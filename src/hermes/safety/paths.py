@@ -85,16 +85,15 @@ def _listed(path: str, place: Place, listed: tuple[str, ...], but: tuple[str, ..
 
 def _folded(path: str) -> str:
     """A name in a dot folder in lower case: some file systems do not tell `.SSH` from `.ssh`."""
-    return "/".join(
-        part.lower() if part.startswith(".") and part.isupper() else part for part in path.split("/")
-    )
+    return "/".join(part.lower() if part.startswith(".") else part for part in path.split("/"))
 
 
 @lru_cache(maxsize=64)
 def _compiled(home: str, state: str, workspace: str, patterns: tuple[str, ...]) -> re.Pattern[str]:
     """One expression for all patterns, without those that would make the whole workspace a case."""
-    full = (_placed(pattern, home, state) for pattern in patterns)
-    kept = [pattern for pattern in full if not (workspace and fnmatchcase(f"{workspace}/x", pattern))]
+    full = (_folded(_placed(pattern, home, state)) for pattern in patterns)
+    inside = _folded(f"{workspace}/x") if workspace else ""
+    kept = [pattern for pattern in full if not (inside and fnmatchcase(inside, pattern))]
     return re.compile("|".join(translate(pattern) for pattern in kept) or r"(?!)")
 
 
