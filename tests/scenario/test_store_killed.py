@@ -29,7 +29,7 @@ async def write(life, told):
     store = open_store(sys.argv[1], StillClock())
     async def talk(session):
         await store.write(lambda tx: tx.sessions.create(Session(session, session)))
-        journal = SessionJournal(store, session)
+        journal = SessionJournal(store, session, StillClock())
         for n in range(1_000):
             await journal.append(user(f"{session} {n} " + "x" * (n * 997 % 5000)))
             await journal.draft(TurnId("t"), 0, "shown ")

@@ -49,7 +49,7 @@ async def test_a_new_attempt_replaces_what_an_earlier_one_said() -> None:
     journal = Nowhere()
     await journal.draft(TurnId("t"), 0, "Hel")
     await journal.draft(TurnId("t"), 0, "Hello")
-    assert await journal.drafted() == "Hello"
+    assert (await journal.open()).draft == "Hello"
 
 
 async def test_a_message_whose_journal_failed_is_not_in_the_log() -> None:

@@ -305,15 +305,15 @@ async def test_nothing_of_a_deleted_session_stays_in_the_files(file: Path) -> No
 
 async def test_a_journal_appends_and_voids_the_drafts(file: Path) -> None:
     store = await begun(file)
-    journal = SessionJournal(store, ONE)
+    journal = SessionJournal(store, ONE, StillClock())
     for n, piece in enumerate(("Once ", "upon ", "a time")):
         await journal.draft(TurnId("t1"), n, piece)
     await store.close()
     store = open_store(file, StillClock())
-    journal = SessionJournal(store, ONE)
-    assert await journal.drafted() == "Once upon a time"
+    journal = SessionJournal(store, ONE, StillClock())
+    assert (await journal.open()).draft == "Once upon a time"
     await journal.append(Message(Role.ASSISTANT, (Text("Once upon a time"),), interrupted=True))
-    assert await journal.drafted() == ""
+    assert (await journal.open()).draft == ""
     assert await logged(store) == ["Once upon a time"]
     await store.close()
 

@@ -36,7 +36,6 @@ from hermes.engine.log import Log
 from hermes.engine.prompt import assemble
 from hermes.engine.toolbox import Toolbox
 from hermes.lib.ids import session_id
-from hermes.lib.text import one_line
 from hermes.plugins.discover import values
 from hermes.safety.gate import PolicyGate
 from hermes.safety.guarded import GuardedSandbox
@@ -110,12 +109,13 @@ class House:
         if session is None:
             session = self._fresh(source, cwd or self._cwd(), title, system, choice)
             stored: Sequence[Message] = history or ()
-            known = False
+            journal = SessionJournal(self.store, session.id, self.clock, new=session)
         else:
             key = session.id
             rows = await self.store.read(lambda tx: tx.messages.all(key))
-            stored, known = [row.message for row in rows], True
-        log = Log(stored, _Kept(self.store, session, known) if keep else None)
+            stored, seen = [row.message for row in rows], rows[-1].seq if rows else 0
+            journal = SessionJournal(self.store, key, self.clock, seen=seen)
+        log = Log(stored, journal if keep else None)
         return Conversation(
             session.id,
             self._agent(choice, session, tools),
@@ -134,7 +134,7 @@ class House:
         choice = await self.chosen(model)
         talk.switch(replace(talk.agent, models=choice.chain))
         talk.facts = self._facts(choice)
-        if not (isinstance(talk.log.journal, _Kept) and talk.log.journal.chose(choice.name)):
+        if not (isinstance(talk.log.journal, SessionJournal) and talk.log.journal.chose(choice.name)):
             key = talk.session
             await self.store.write(lambda tx: tx.sessions.move(key, model=choice.name))
         self._answers = choice.why
@@ -227,28 +227,6 @@ class House:
             return (f"Date: {now:%A %Y-%m-%d}, time zone {now.tzname()}", f"Model: {choice.name}")
 
         return facts
-
-
-class _Kept(SessionJournal):
-    """A journal whose session row is written together with its first message, which gives it a title."""
-
-    def __init__(self, store: Store, session: Session, known: bool) -> None:
-        super().__init__(store, session.id)
-        self._new = None if known else session
-
-    def chose(self, model: str) -> bool:
-        """Another model before anything was said; False when the row is written already."""
-        if self._new is None:
-            return False
-        self._new = replace(self._new, model=model)
-        return True
-
-    async def append(self, message: Message) -> None:
-        if self._new:
-            new = replace(self._new, title=self._new.title or one_line(message.text, 60))
-            self._store.post(lambda tx: tx.sessions.create(new))
-            self._new = None
-        await super().append(message)
 
 
 @asynccontextmanager

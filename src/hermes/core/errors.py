@@ -13,6 +13,7 @@ HermesError                 root of every error raised on purpose
 ├── Denied                  the gate did not allow an effect
 ├── BudgetSpent             no budget is left for what was asked
 ├── StoreError              the state could not be read or written
+│   ├── SessionBusy         the session is at work elsewhere
 │   ├── StaleWriter         another worker holds the session's lease
 │   └── StoreTooNew         the store was written by a newer version
 └── UsageError              the command line or a library call was used wrongly
@@ -85,6 +86,10 @@ class BudgetSpent(HermesError):
 
 class StoreError(HermesError):
     """The state could not be read or written."""
+
+
+class SessionBusy(StoreError):
+    """The session is at work elsewhere."""
 
 
 class StaleWriter(StoreError):

@@ -249,14 +249,26 @@ class Store(Protocol):
     async def close(self) -> None: ...
 
 
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """What a session's writer finds: messages its log does not know, and text that was being streamed."""
+
+    news: tuple[Message, ...] = ()
+    draft: str = ""
+
+
 class Journal(Protocol):
     """Where a log's messages go: one session's slice of a store."""
+
+    async def open(self) -> Opening:
+        """Become the session's only writer, until `close`. Raise SessionBusy while another one is."""
+        ...
+
+    def close(self) -> None:
+        """Let others write. Nothing happens when it is not open."""
+        ...
 
     async def append(self, message: Message) -> None: ...
     async def draft(self, turn: TurnId, n: int, text: str) -> None:
         """Keep a piece of an answer before it is shown. Piece 0 makes those of an earlier attempt void."""
-        ...
-
-    async def drafted(self) -> str:
-        """Text of an answer that was being streamed when the process ended."""
         ...

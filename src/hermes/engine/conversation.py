@@ -168,6 +168,7 @@ class Conversation:
             stop, error = Stop.FAILED, f"internal error: {bug!r}"
         finally:
             stage.meter.elapse(stage.lap())
+            self.log.journal.close()
             conversation.current.reset(token)
         if stop is Stop.BUDGET:
             error = stage.meter.spent

@@ -6,7 +6,7 @@ import anyio
 
 from hermes.core.ids import TurnId
 from hermes.core.messages import Message, Outcome, Role, Text, ToolResult
-from hermes.core.store import Journal
+from hermes.core.store import Journal, Opening
 
 UNBEGUN = "stopped before it began: it did not happen."
 LOST = (
@@ -27,8 +27,11 @@ class Nowhere:
     async def draft(self, turn: TurnId, n: int, text: str) -> None:  # noqa: ARG002
         self._draft = text if n == 0 else self._draft + text
 
-    async def drafted(self) -> str:
-        return self._draft
+    async def open(self) -> Opening:
+        return Opening((), self._draft)
+
+    def close(self) -> None:
+        return
 
 
 class Log:
@@ -55,13 +58,15 @@ class Log:
             self._messages.append(message)
 
     async def repair(self) -> None:
-        """Make the history valid. A crash and a cancel leave the same marks.
+        """Become the only writer, and make the history valid: a crash and a cancel leave the same marks.
 
-        Text that was being streamed becomes an interrupted answer; a call without a result is
-        answered `interrupted`.
+        What others wrote meanwhile is taken in. Text that was being streamed becomes an interrupted
+        answer; a call without a result is answered `interrupted`.
         """
-        if text := await self.journal.drafted():
-            await self.append(Message(Role.ASSISTANT, (Text(text),), interrupted=True))
+        opening = await self.journal.open()
+        self._messages += opening.news
+        if opening.draft:
+            await self.append(Message(Role.ASSISTANT, (Text(opening.draft),), interrupted=True))
         answered = {result.call for message in self._messages for result in message.results}
         lost = tuple(
             ToolResult(call.id, Outcome.INTERRUPTED, LOST)

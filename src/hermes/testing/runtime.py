@@ -11,7 +11,6 @@ from hermes.core.clock import Clock
 from hermes.core.commands import Command
 from hermes.core.errors import ModelError, UsageError
 from hermes.core.ids import SessionId
-from hermes.core.messages import Message
 from hermes.core.models import Model
 from hermes.core.services import Services
 from hermes.core.store import Session, Store
@@ -55,14 +54,16 @@ class StoryRuntime:
     ) -> Conversation:
         if not self.models:
             raise ModelError("no model can be reached")
-        known = session is not None
+        new = None
         if session is None:
             now = self.clock.now()
             key = SessionId(session_id(now))
-            session = Session(key, key, None, title, source, "local", cwd or "/", "", ("be brief",), now, now)
+            tiers = ("be brief",)
+            session = new = Session(key, key, None, title, source, "local", cwd or "/", "", tiers, now, now)
         key = session.id
-        rows = await self.store.read(lambda tx: tx.messages.all(key)) if known else ()
-        log = Log([row.message for row in rows], _Kept(self.store, session, known))
+        rows = () if new else await self.store.read(lambda tx: tx.messages.all(key))
+        journal = SessionJournal(self.store, key, self.clock, new=new, seen=rows[-1].seq if rows else 0)
+        log = Log([row.message for row in rows], journal)
         agent = Agent(self.models, Toolbox(self.tools, self.services), self.budget, AT_ONCE)
         talk = Conversation(
             key, agent, log, self.clock, session.system, session.cwd, hub=self.hub, root=session.root
@@ -84,20 +85,6 @@ class StoryRuntime:
         talk.switch(replace(talk.agent, models=chosen))
         self._answers = f"{model} answers: you chose it"
         return self._answers
-
-
-class _Kept(SessionJournal):
-    """A journal whose session row is written together with its first message."""
-
-    def __init__(self, store: Store, session: Session, known: bool) -> None:
-        super().__init__(store, session.id)
-        self._new = None if known else session
-
-    async def append(self, message: Message) -> None:
-        if self._new:
-            new, self._new = self._new, None
-            self._store.post(lambda tx: tx.sessions.create(new))
-        await super().append(message)
 
 
 @asynccontextmanager
