@@ -30,7 +30,7 @@ def anyio_backend() -> str:
 @pytest.fixture
 async def sandbox(tmp_path: Path) -> AsyncIterator[LocalSandbox]:
     (tmp_path / "work").mkdir()
-    made = LocalSandbox(str(tmp_path / "work"), ENVIRON, tmp_path / "spool")
+    made = LocalSandbox(str(tmp_path / "work"), ENVIRON, tmp_path / "spool", grace=0.1)
     yield made
     await made.aclose()
 
@@ -54,6 +54,15 @@ def wait_until_gone(pids: list[int], seconds: float) -> bool:
             return False
         time.sleep(0.02)
     return True
+
+
+def pid_in(file: Path) -> int:
+    """The number a command writes into this file, as soon as it has."""
+    end = time.monotonic() + 10
+    while not (file.exists() and file.read_text().endswith("\n")):
+        assert time.monotonic() < end, f"nothing was written to {file}"
+        time.sleep(0.01)
+    return int(file.read_text())
 
 
 async def test_keys_are_not_inherited(sandbox: LocalSandbox) -> None:
@@ -150,14 +159,14 @@ async def test_a_lost_supervisor_is_an_error_once_and_then_replaced(tmp_path: Pa
     await sandbox.run("true")
 
     async def lose() -> None:
-        await anyio.sleep(0.1)
+        await anyio.to_thread.run_sync(pid_in, tmp_path / "pid")
         os.kill(supervisor.pid, signal.SIGKILL)
 
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(lose)
         with anyio.fail_after(5), pytest.raises(ToolError, match="could not be run"):
             await sandbox.run("echo $$ > pid; exec sleep 94")
-    pid = int((tmp_path / "pid").read_text())
+    pid = pid_in(tmp_path / "pid")
     assert await anyio.to_thread.run_sync(wait_until_gone, [pid], 2.0)
     assert (await sandbox.run("echo again")).output == "again\n"
     await anyio.to_thread.run_sync(supervisor.close)
@@ -231,13 +240,7 @@ anyio.run(main)
 
 def start_agent(folder: Path, timeout: float) -> tuple[subprocess.Popen[bytes], list[int]]:
     agent = subprocess.Popen([sys.executable, "-c", AGENT, str(folder), str(timeout)])
-    end = time.monotonic() + 10
-    pids: list[int] = []
-    while len(pids) < 2:
-        assert time.monotonic() < end
-        time.sleep(0.02)
-        pids = [int(p.read_text()) for p in (folder / "one", folder / "two") if p.exists() and p.read_text()]
-    return agent, pids
+    return agent, [pid_in(folder / "one"), pid_in(folder / "two")]
 
 
 def test_when_the_agent_is_killed_its_commands_end(tmp_path: Path) -> None:

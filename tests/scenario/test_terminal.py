@@ -51,7 +51,7 @@ class Desk:
         self.work = folder / "work"
         self.work.mkdir()
         environ = {"PATH": os.environ["PATH"], "HOME": str(folder)}
-        self.local = LocalSandbox(str(self.work), environ, folder / "spool")
+        self.local = LocalSandbox(str(self.work), environ, folder / "spool", grace=0.1)
         self.gate = PolicyGate(home=str(folder), workspace=str(self.work), state=str(folder / ".hermes"))
         sandbox = GuardedSandbox(self.local, self.gate)
         services = Services({Gate: self.gate, Sandbox: sandbox, Seen: Seen()})

@@ -28,6 +28,7 @@ SUPERVISOR = Path(__file__).with_name("supervisor.py")
 OUTPUT_CAP = 100_000_000  # bytes of output a command may leave on the disk before it is ended
 READ_CAP = 100_000_000  # bytes of a file that is read at once
 GRACE = 1.0  # seconds between TERM and KILL
+ANSWER = 5.0  # seconds after the grace in which the supervisor must have ended a command
 NEARLY_FULL = 65_536  # bytes free below which a failed command may have failed for want of space
 HEAD_SHARE = 0.4
 BATCH = 512  # entries of a walk fetched per thread hop
@@ -146,8 +147,9 @@ class LocalSandbox:
 
     `cwd` is where relative paths start, `environ` what commands may inherit from (through an
     allow-list; `passthrough` names more), `spool` a folder for the output of commands. `supervisor`
-    is shared by the sandboxes of a process; without it this sandbox has one of its own. `free` tells
-    how many bytes are free below a folder.
+    is shared by the sandboxes of a process; without it this sandbox has one of its own. A command may
+    leave `output_cap` bytes of output, and has `grace` seconds between TERM and KILL. `free` tells how
+    many bytes are free below a folder.
     """
 
     name = "local"
@@ -161,6 +163,7 @@ class LocalSandbox:
         passthrough: tuple[str, ...] = (),
         supervisor: Supervisor | None = None,
         output_cap: int = OUTPUT_CAP,
+        grace: float = GRACE,
         free: Callable[[Path], int] | None = None,
     ) -> None:
         self._cwd = os.path.abspath(cwd)
@@ -170,6 +173,7 @@ class LocalSandbox:
         self._owns_supervisor = supervisor is None
         self._supervisor = supervisor or Supervisor()
         self._output_cap = output_cap
+        self._grace = grace
         self._free = free or _free
         self._owner = os.urandom(5).hex()
         self._numbers = itertools.count(1)
@@ -198,7 +202,7 @@ class LocalSandbox:
         folder = self.resolve(cwd) if cwd else self._cwd
         environ = {**self._environ, **(env or {}), "PWD": folder}
         request = _framed(
-            *("run", mark, str(timeout), str(GRACE), str(self._output_cap), folder, str(output), "3"),
+            *("run", mark, str(timeout), str(self._grace), str(self._output_cap), folder, str(output), "3"),
             *(self._find_shell(), "-c", _tell_cwd(command, output)),
             *(f"{name}={value}" for name, value in environ.items()),
         )
@@ -219,7 +223,7 @@ class LocalSandbox:
         if self._supervisor.pid:
             with contextlib.suppress(OSError), self._supervisor.channel() as channel:
                 await _say(channel, _framed("end", f"{self._owner}/"))
-                with anyio.move_on_after(GRACE + 5, shield=True):
+                with anyio.move_on_after(self._grace + ANSWER, shield=True):
                     await _hear(channel)
         if self._owns_supervisor:
             await anyio.to_thread.run_sync(self._supervisor.close)
@@ -237,7 +241,7 @@ class LocalSandbox:
                 await anyio.to_thread.run_sync(self._supervisor.lost, pid)
                 raise
             except anyio.get_cancelled_exc_class():
-                with anyio.move_on_after(GRACE + 5, shield=True), contextlib.suppress(OSError):
+                with anyio.move_on_after(self._grace + ANSWER, shield=True), contextlib.suppress(OSError):
                     channel.send(b"x")
                     await _hear(channel)
                 raise
