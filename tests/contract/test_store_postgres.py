@@ -103,6 +103,32 @@ async def test_a_broken_index_slows_search_and_stops_nothing(postgres_url: str) 
     await store.close()
 
 
+async def test_a_long_transaction_of_another_process_holds_up_neither_search_nor_writing(
+    postgres_url: str,
+) -> None:
+    store = await begun(postgres_url)
+    assert len(await store.search("before")) == 1
+    with closing(psycopg.connect(postgres_url)) as long:
+        long.execute("LOCK TABLE messages IN ROW EXCLUSIVE MODE")
+        await said(store, "meanwhile")
+        async with asyncio.timeout(5):
+            assert len(await store.search("before")) == 1
+            assert len(await store.search("meanwhile")) == 1  # found in the log itself
+            await said(store, "after")
+        assert postgres_indexed(postgres_url) == 1
+    assert len(await store.search("after")) == 1
+    assert postgres_indexed(postgres_url) == 3
+    await store.close()
+
+
+def postgres_indexed(url: str) -> int:
+    """The number of messages in the search index."""
+    with closing(psycopg.connect(url)) as db:
+        row = db.execute("SELECT count(*) FROM search_words").fetchone()
+    assert row is not None
+    return int(row[0])
+
+
 async def test_two_processes_in_each_others_way_both_get_through(postgres_url: str) -> None:
     store, other = await begun(postgres_url), open_store(postgres_url, StillClock())
     two = SessionId("two")

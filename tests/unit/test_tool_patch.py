@@ -176,6 +176,16 @@ async def test_a_broken_python_file_is_noted(tmp_path):
         ({"path": "f", "old_string": "", "new_string": "b"}, ToolError, "old_string is empty"),
         ({"path": "f", "old_string": "a", "new_string": "a"}, ToolError, "nothing to change"),
         ({"mode": "patch"}, BadArguments, "mode=patch needs the parameter patch"),
+        (
+            {"mode": "patch", "path": "g", "patch": "*** Begin Patch\n*** Delete File: f\n*** End Patch"},
+            BadArguments,
+            "a patch names its files itself. Leave out path",
+        ),
+        (
+            {"path": "g", "patch": "*** Begin Patch\n*** Delete File: f\n*** End Patch"},
+            BadArguments,
+            "Leave out",
+        ),
     ],
 )
 async def test_what_cannot_be_done_is_said(tmp_path, arguments, error, said):

@@ -190,7 +190,6 @@ async def test_where_commands_are_refused_it_is_searched_without_them(tree):
             "'f(x' is not a regular expression: missing ), unterminated subpattern at character 2. To search",
         ),
         ("a\\nb", "The pattern spans lines"),
-        ("(a+)+$", "may take forever"),
     ],
 )
 async def test_a_pattern_that_cannot_be_used_is_explained(tree, pattern, said):

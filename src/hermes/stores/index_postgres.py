@@ -7,9 +7,11 @@ import logging
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
+from time import sleep
 from typing import Any, Protocol
 
 import psycopg
+from psycopg.errors import LockNotAvailable
 
 from hermes.core.store import Hit
 from hermes.stores.dialect import Rows
@@ -21,6 +23,10 @@ FAR_BACK = 50_000
 """Messages looked through when there is no index."""
 INDEXING = 0x4865726E
 """The advisory lock under which the index is made."""
+POLITE = "200ms"
+"""How long to wait for transactions under way; other writers stand behind us meanwhile."""
+TRIES = 50
+"""How often that is tried when the index is built anew, half a second apart."""
 LONG = 200
 """Characters of a word that count."""
 MOST = 200_000
@@ -55,7 +61,7 @@ class Index:
         hits: list[Hit] = []
         if asked.terms:
             try:
-                self._feed()
+                self.feed()
                 hits = self._log.hits(self._ranked(asked), asked)
             except psycopg.Error as error:
                 if self._db.raw.closed:
@@ -65,17 +71,25 @@ class Index:
         return hits or self._log.scan(asked, RECENT)
 
     def feed(self) -> None:
-        """Take in what was written since the last time."""
-        self._feed()
+        """Take in what was written since the last time, unless a long transaction is under way."""
+        try:
+            self._feed()
+        except LockNotAvailable:
+            log.info("The search index is fed later: a long transaction is under way.")
 
     def forget(self) -> None:
         """Follow the deletions."""
-        self._feed()
+        self.feed()
 
     def rebuild(self) -> int:
         """Build the index anew; return the number of messages in it."""
         with self._transaction():
             self._db.execute("DROP TABLE IF EXISTS search_words, search_place")
+        for _ in range(TRIES - 1):
+            try:
+                return self._feed()
+            except LockNotAvailable:
+                sleep(0.5)
         return self._feed()
 
     def close(self) -> None:
@@ -125,8 +139,10 @@ class Index:
 
         Numbers are given before the commit, so a lower one may become visible after a higher one.
         The lock waits for the transactions under way, which are short, and lasts for one statement.
+        Raises LockNotAvailable when one of them is not.
         """
         with self._transaction():
+            self._db.execute(f"SET LOCAL lock_timeout = '{POLITE}'")
             self._db.execute("LOCK TABLE messages IN SHARE MODE")
             return self._log.last()[0]
 

@@ -53,7 +53,7 @@ async def patch(
     """
     try:
         if mode == "patch" or (patch and not old_string):
-            steps = [await _planned(ctx, change) for change in _parsed(patch)]
+            steps = [await _planned(ctx, change) for change in _parsed(patch, path)]
         else:
             steps = [await _replacement(ctx, path, old_string, new_string, replace_all)]
     except edits.Refused as refused:
@@ -77,9 +77,11 @@ async def _replacement(ctx: ToolContext, path: str, old: str, new: str, everywhe
     return _Step(path, before, _edited(path, file, made), len(made))
 
 
-def _parsed(text: str) -> list[v4a.Change]:
+def _parsed(text: str, path: str) -> list[v4a.Change]:
     if not text.strip():
         raise BadArguments("Wrong arguments for patch: mode=patch needs the parameter patch.")
+    if path:  # it would be taken for all that this call touches, and others would run beside it
+        raise BadArguments("Wrong arguments for patch: a patch names its files itself. Leave out path.")
     return v4a.parse(clean(text))
 
 
