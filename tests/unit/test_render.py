@@ -5,8 +5,9 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hermes.core.events import ModelSwitched, Stop, TurnEnded
 from hermes.core.ids import CallId, QuestionId
-from hermes.core.messages import Outcome, ToolCall, ToolResult
+from hermes.core.messages import NOTHING_SPENT, Outcome, ToolCall, ToolResult
 from hermes.core.questions import Question
 from hermes.shells.cli import words
 from hermes.shells.cli.blocks import Blocks
@@ -107,12 +108,31 @@ def test_wide_characters_line_up_in_a_table() -> None:
 
 def test_text_cannot_steer_the_terminal() -> None:
     painted = COLORED.markdown("a\x1b[2Jb \x07 `\x1b]0;title\x07` \ud83d", 80)
-    assert bare(painted) == "a␛[2Jb ␇ ␛]0;title␇ \ufffd\n"
-    assert words.visible("a\r\nb\x9b") == "a\nb\ufffd"
+    assert bare(painted) == "a\\x1b[2Jb \\x07 \\x1b]0;title\\x07 \ufffd\n"
 
 
-def test_the_exact_action_hides_nothing() -> None:
-    assert words.exact("rm x\t\x1b[8m\u202e\u200b\nnext é 日") == "rm x\\t\\x1b[8m\\u202e\\u200b\nnext é 日"
+def test_an_entity_cannot_turn_writing_round_either() -> None:
+    painted = PLAIN.markdown("a &#x202e;b\n\n|&#x202e;c|\n|-|\n|d|\n\n# &#x2066;e\n\n![&#x202e;f](g)", 80)
+    assert not set(painted) & set("\u202e\u2066")
+    assert "a \\u202eb" in painted
+
+
+def test_what_joins_and_spaces_words_stays_as_it_is() -> None:
+    family, nbsp = "\U0001f468\u200d\U0001f469", "10\xa0km"
+    assert PLAIN.markdown(f"{family} {nbsp} می\u200cخواهم", 80) == f"{family} {nbsp} می\u200cخواهم\n"
+
+
+def test_a_question_hides_nothing() -> None:
+    question = Question(QuestionId("q"), "approval", "rm x", "It deletes \u202ex\x1b[8m\u200b")
+    assert words.asking(question) == "May this be done? It deletes \\u202ex\\x1b[8m\\u200b"
+    assert words.asking(Question(QuestionId("q"), "approval", "rm x")) == "May this be done?"
+
+
+def test_a_reason_that_ends_as_a_sentence_goes_on_as_a_part_of_one() -> None:
+    said = "m (http://h) failed (500): boom. Usually it helps to ask again."
+    assert words.switched(ModelSwitched("m", "m", said, 1.0)) == f"{said[:-1]}; asking m again in 1.0 s"
+    assert f"({said[:-1]})" in words.switched(ModelSwitched("m", "n", said))
+    assert words.ended(TurnEnded(Stop.BUDGET, NOTHING_SPENT, "all is spent.")) == "Stopped: all is spent."
 
 
 def test_only_ascii_where_only_ascii_can_be_shown() -> None:

@@ -9,7 +9,7 @@ from hermes.core.ids import CallId
 from hermes.core.messages import Message, Role, ToolCall, ToolResult
 from hermes.core.store import Session
 from hermes.lib.amounts import dollars, stamp, tokens
-from hermes.lib.text import clean
+from hermes.lib.text import clean, one_line
 
 
 def facts(session: Session) -> dict[str, Any]:
@@ -45,7 +45,7 @@ def as_markdown(session: Session, messages: Sequence[Message]) -> str:
     where = f"begun {stamp(session.created)} in `{session.cwd or '/'}` with {session.model or 'no model yet'}"
     spent = f"{tokens(used.input)} tokens in, {tokens(used.output)} out{cost}"
     about = f"Session {session.id}, {where}; {session.count} messages, {spent}."
-    head = f"# {session.title or session.id}\n\n{about}"
+    head = f"# {one_line(session.title, 200) or session.id}\n\n{about}"
     calls = {call.id: call for message in messages for call in message.calls}
     return clean("\n\n".join([head, *(_part(message, calls) for message in messages)])) + "\n"
 

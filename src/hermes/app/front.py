@@ -10,8 +10,10 @@ from types import ModuleType
 from typing import NoReturn
 
 import hermes.app.ops
+from hermes.app.lines import say, warn
 from hermes.config.load import load
 from hermes.core.errors import ConfigError, HermesError, UsageError
+from hermes.lib.groups import leaf
 
 DONE, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
 
@@ -46,25 +48,78 @@ class Parser(argparse.ArgumentParser):
 def command(argv: list[str]) -> int:
     """Do what was typed. What goes wrong is said in one sentence on stderr."""
     try:
+        code = _ended(argv)
+        _flush()
+        return code
+    except (HermesError, OSError, KeyboardInterrupt, BaseExceptionGroup) as error:
+        first = leaf(error)
+        if not isinstance(first, HermesError | OSError | KeyboardInterrupt):
+            raise
+        return _failed(first)
+
+
+def _ended(argv: list[str]) -> int:
+    """The exit code, also where the parser of the command line has the last word."""
+    try:
         return _dispatch(argv)
-    except (ConfigError, UsageError) as error:
-        print(f"hermes: {error}", file=sys.stderr)
-        return USAGE
-    except HermesError as error:
-        print(f"hermes: {error}", file=sys.stderr)
-        return FAILED
-    except BrokenPipeError:  # the reader left: hermes ... | head
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        return DONE
-    except KeyboardInterrupt:
-        return INTERRUPTED
+    except SystemExit as end:
+        return int(end.code or DONE)
+
+
+def _failed(error: HermesError | OSError | KeyboardInterrupt) -> int:
+    """Say what went wrong; the exit code for it."""
+    match error:
+        case ConfigError() | UsageError():
+            code, why = USAGE, str(error)
+        case HermesError():
+            code, why = FAILED, str(error)
+        case BrokenPipeError():  # the reader left: hermes ... | head
+            code, why = DONE, ""
+        case OSError():  # a full disk, a folder that is gone, a file that cannot be read
+            code, why = FAILED, _reason(error)
+        case _:
+            code, why = INTERRUPTED, ""
+    if why:
+        warn(f"hermes: {why}")
+    try:
+        _flush()
+    except OSError:  # what cannot be written goes nowhere, when the interpreter flushes at its end
+        nothing = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nothing, sys.stdout.fileno())
+        os.close(nothing)
+    return code
+
+
+def _flush() -> None:
+    """Find out now whether what was printed can be written."""
+    if sys.stdout is not None and not sys.stdout.closed:
+        sys.stdout.flush()
+
+
+def _reason(error: OSError) -> str:
+    """Which file, and what is wrong with it."""
+    why = error.strerror or str(error)
+    if error.filename is not None:
+        return f"{os.fsdecode(error.filename)}: {why}"
+    if _adrift():
+        return "the current folder does not exist any more: change to another one"
+    return f"the output cannot be written: {why}"
+
+
+def _adrift() -> bool:
+    """Whether the current folder is gone."""
+    try:
+        os.getcwd()
+    except OSError:
+        return True
+    return False
 
 
 def _dispatch(argv: list[str]) -> int:
     options = _options().parse_args(argv)
     rest: list[str] = options.rest
     if options.help and not rest:
-        print(TEXT + _listing(), end="")
+        say(TEXT + _listing().rstrip("\n"))
         return DONE
     if options.oneshot is not None:
         return _operation("oneshot", rest, options)
@@ -111,5 +166,5 @@ def _operation(name: str, argv: list[str], options: argparse.Namespace) -> int:
     flags = {"model.default": args.use_model} if args.use_model else {}
     config = load(profile=args.profile, flags=flags)
     if config.notice:
-        print(f"hermes: {config.notice}", file=sys.stderr)
+        warn(f"hermes: {config.notice}")
     return int(op.run(args, config))

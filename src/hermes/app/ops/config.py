@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 import yaml
 
+from hermes.app.lines import say, warn
 from hermes.config import edit as edits
 from hermes.config import files, home, keys, load, reference
 from hermes.config.environment import variables
@@ -82,33 +83,33 @@ def run(args: argparse.Namespace, config: Config | None = None) -> int:
 
 
 def _fail(message: str, code: int) -> int:
-    print(message, file=sys.stderr)
+    warn(message)
     return code
 
 
 def _path(_: argparse.Namespace, at: Home, __: Mapping[str, str]) -> int:
-    print(at.config)
+    say(at.config)
     return 0
 
 
 def _env_path(_: argparse.Namespace, at: Home, __: Mapping[str, str]) -> int:
-    print(at.env)
+    say(at.env)
     return 0
 
 
 def _show(_: argparse.Namespace, at: Home, process: Mapping[str, str]) -> int:
     config = load(at.base, at.profile, process)
-    print(f"# {at.config}{'' if at.config.exists() else ' (not there yet)'}")
+    say(f"# {at.config}{'' if at.config.exists() else ' (not there yet)'}")
     for line in _lines(msgspec.to_builtins(config.settings), (), config):
-        print(line)
+        say(line)
     raw = _others(config)
     for name, value in raw.items():
         note = "kept, not used yet" if name in LATER else "not a setting"
-        print(f"{name}: {inline(shown(name, value))}  # {config.origin(name).where}, {note}")
+        say(f"{name}: {inline(shown(name, value))}  # {config.origin(name).where}, {note}")
     if config.env.stored:
-        print(f"\n# {at.env}")
+        say(f"\n# {at.env}")
         for name, value in config.env.stored.items():
-            print(f"{name}={masked(value)}")
+            say(f"{name}={masked(value)}")
     return 0
 
 
@@ -144,11 +145,11 @@ def _get(args: argparse.Namespace, at: Home, process: Mapping[str, str]) -> int:
         return _fail(_missing(path), 1)
     value = shown(args.key, value)
     if args.json:
-        print(json.dumps(value, ensure_ascii=False))
+        say(json.dumps(value, ensure_ascii=False))
     elif isinstance(value, (dict, list)):
-        print(yaml.safe_dump(value, sort_keys=False, allow_unicode=True).rstrip())
+        say(yaml.safe_dump(value, sort_keys=False, allow_unicode=True).rstrip())
     else:
-        print(value if isinstance(value, str) else inline(value))
+        say(value if isinstance(value, str) else inline(value))
     return 0
 
 
@@ -157,7 +158,7 @@ def _get_variable(name: str, at: Home, process: Mapping[str, str]) -> int:
     value = env.get(name)
     if value is None:
         return _fail(f"{name} is not set.", 1)
-    print(masked(value) if is_secret(name) or name in env.stored else value)
+    say(masked(value) if is_secret(name) or name in env.stored else value)
     return 0
 
 
@@ -173,12 +174,12 @@ def _set(args: argparse.Namespace, at: Home, process: Mapping[str, str]) -> int:
     value = args.value if args.value is not None else _asked(args.key)
     done = edits.change(at, args.key, value, force=args.force)
     for change in done:
-        print(f"{change.key} is set in {at.folder / Path(change.file).name}.")
+        say(f"{change.key} is set in {at.folder / Path(change.file).name}.")
     key = edits.split(args.key)
     if not edits.is_variable(args.key) and keys.unused(key):
-        print(f"Note: {args.key} is kept, but this version does not use it yet.", file=sys.stderr)
+        warn(f"Note: {args.key} is kept, but this version does not use it yet.")
     if over := _overriding(args.key, done[0].key, at, process):
-        print(f"Note: {over} still counts before it.", file=sys.stderr)
+        warn(f"Note: {over} still counts before it.")
     return 0
 
 
@@ -204,7 +205,7 @@ def _unset(args: argparse.Namespace, at: Home, _: Mapping[str, str]) -> int:
     if not done:
         return _fail(f"{args.key} is not set in {at.env if edits.is_variable(args.key) else at.config}.", 1)
     for change in done:
-        print(f"{change.key} is out of {at.folder / Path(change.file).name}.")
+        say(f"{change.key} is out of {at.folder / Path(change.file).name}.")
     return 0
 
 
@@ -212,10 +213,10 @@ def _check(_: argparse.Namespace, at: Home, process: Mapping[str, str]) -> int:
     config = gathered(at, process, {})
     problems = [*config.problems, *_exposed(at)]
     for problem in problems:
-        print(problem)
+        say(problem)
     kinds = {problem.kind for problem in problems}
     if not kinds - {"later"}:
-        print(
+        say(
             f"{at.config}: nothing to put right."
             if at.config.exists()
             else f"{at.config}: not there yet; defaults."
@@ -234,8 +235,8 @@ def _exposed(at: Home) -> Iterator[Problem]:
 def _migrate(_: argparse.Namespace, at: Home, __: Mapping[str, str]) -> int:
     done = edits.migrated(at)
     for line in done:
-        print(line)
-    print(f"The former version is {at.config}.bak-1." if done else f"{at.config}: nothing has an old name.")
+        say(line)
+    say(f"The former version is {at.config}.bak-1." if done else f"{at.config}: nothing has an old name.")
     return 0
 
 
@@ -244,23 +245,23 @@ def _explain(args: argparse.Namespace, at: Home, process: Mapping[str, str]) -> 
     path = edits.split(args.key)
     key = keys.find(path)
     if key is None and keys.later(path):
-        print(f"{args.key}: understood and kept; this version does not use it yet.")
+        say(f"{args.key}: understood and kept; this version does not use it yet.")
         return 0
     if key is None:
         return _fail(_missing(path), 1)
-    print(reference.explained(config, key, reach(msgspec.to_builtins(config.settings), path)))
+    say(reference.explained(config, key, reach(msgspec.to_builtins(config.settings), path)))
     return 0
 
 
 def _restore(args: argparse.Namespace, at: Home, _: Mapping[str, str]) -> int:
     if args.number is not None:
         edits.restore(at, args.number)
-        print(f"{at.config} is again what it was; what it was until now is {at.config}.bak-1.")
+        say(f"{at.config} is again what it was; what it was until now is {at.config}.bak-1.")
         return 0
     versions = files.kept(at.config)
     for version in versions:
         lines = len((text_of(version) or "").splitlines())
-        print(f"{version.suffix.removeprefix('.bak-')}  {version}  {lines} lines")
+        say(f"{version.suffix.removeprefix('.bak-')}  {version}  {lines} lines")
     return 0 if versions else _fail(f"There are no former versions of {at.config}.", 1)
 
 
@@ -275,7 +276,7 @@ def _edit(_: argparse.Namespace, at: Home, process: Mapping[str, str]) -> int:
         return _edited(draft, before, at, process)
     finally:
         if draft.exists() and text_of(draft) != before:
-            print(f"What you wrote is in {draft}.", file=sys.stderr)
+            warn(f"What you wrote is in {draft}.")
         else:
             draft.unlink(missing_ok=True)
 
@@ -287,7 +288,7 @@ def _edited(draft: Path, before: str, at: Home, process: Mapping[str, str]) -> i
             return _fail(f"The editor ended with {code}; config.yaml is as it was.", 1)
         after = text_of(draft) or ""
         if after == before:
-            print("Nothing was changed.")
+            say("Nothing was changed.")
             return 0
         if not any(problem.kind == "wrong" for problem in _remarks(at, after)):
             break
@@ -298,7 +299,7 @@ def _edited(draft: Path, before: str, at: Home, process: Mapping[str, str]) -> i
     if not edits.replace(at, before, after):
         return _fail(f"{at.config} was changed meanwhile and is left as it is now.", 1)
     draft.unlink()
-    print(f"{at.config} is saved; the former version is {at.config}.bak-1.")
+    say(f"{at.config} is saved; the former version is {at.config}.bak-1.")
     return 0
 
 
@@ -317,10 +318,10 @@ def _remarks(at: Home, text: str) -> list[Problem]:
     try:
         problems = edits.proofread(at, text)
     except ConfigError as error:
-        print(error, file=sys.stderr)
+        warn(error)
         return [Problem(at.label("config.yaml"), 0, "", str(error), kind="wrong")]
     for problem in problems:
-        print(problem, file=sys.stderr)
+        warn(problem)
     return problems
 
 

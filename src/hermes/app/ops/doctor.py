@@ -11,6 +11,7 @@ from importlib.util import find_spec
 from typing import Literal
 
 from hermes.app.compose import composed
+from hermes.app.lines import say
 from hermes.config.load import Config
 from hermes.core.errors import HermesError
 from hermes.core.store import Tx
@@ -42,9 +43,9 @@ def run(args: argparse.Namespace, config: Config) -> int:
     del args
     findings = [*_surroundings(config), *asyncio.run(_working(config))]
     for finding in findings:
-        print(MARKS[finding.state] + finding.text)
+        say(MARKS[finding.state] + finding.text)
         if finding.advice:
-            print(f"      {finding.advice}")
+            say(f"      {finding.advice}")
     return 1 if any(finding.state == "bad" for finding in findings) else 0
 
 

@@ -2,12 +2,12 @@
 
 import argparse
 import asyncio
-import sys
 import time
 from collections.abc import Iterable
 from contextlib import aclosing
 
 from hermes.app import models
+from hermes.app.lines import say, warn
 from hermes.app.local_model import install
 from hermes.config import edit
 from hermes.config.load import Config
@@ -16,6 +16,8 @@ from hermes.core.errors import ModelError
 from hermes.core.messages import Usage, user
 from hermes.core.models import Model, Reply, Request
 from hermes.core.tools import ToolSpec
+from hermes.lib.amounts import tokens
+from hermes.lib.text import one_line
 from hermes.providers import vendors
 from hermes.providers.vendors import Facts, Vendor
 from hermes.safety.late import LateHttp
@@ -64,8 +66,8 @@ def run(args: argparse.Namespace, config: Config) -> int:
         case "test":
             return asyncio.run(_test(config, args.name))
         case "install":
-            install(config.env, print, args.name)
-            print(f"Use it with: hermes model use embedded/{args.name}")
+            install(config.env, say, args.name)
+            say(f"Use it with: hermes model use embedded/{args.name}")
             return 0
         case _:
             return asyncio.run(_which(config))
@@ -77,9 +79,9 @@ async def _which(config: Config) -> int:
         choice = await models.choose(config, http)
     finally:
         await http.aclose()
-    print(choice.why)
+    say(choice.why)
     if facts := choice.seats[0].vendor.models.get(choice.info.name):
-        print(_described(facts))
+        say(_described(facts))
     return 0
 
 
@@ -94,7 +96,7 @@ def _list_vendors(config: Config) -> int:
     for name, own in config.settings.providers.items():
         rows.append((name, own.base_url, "in config.yaml", ""))
     _table(rows)
-    print("\nThe models of one: hermes model list PROVIDER")
+    say("\nThe models of one: hermes model list PROVIDER")
     return 0
 
 
@@ -106,19 +108,19 @@ def _key_state(vendor: Vendor, config: Config) -> str:
 
 
 def _list_models(vendor: Vendor, config: Config, live: bool) -> int:
-    print(f"{vendor.title}: {vendor.address(config.env) or 'address to be set'}")
+    say(f"{vendor.title}: {vendor.address(config.env) or 'address to be set'}")
     if vendor.sign_up and not vendor.key(config.env)[0]:
-        print(f"A key for {vendor.key_env[0]}: {vendor.sign_up}")
+        say(f"A key for {vendor.key_env[0]}: {vendor.sign_up}")
     names = list(vendor.models)
     if live or vendor.local:
         names = asyncio.run(_served(vendor, config)) or names
     if not names:
-        print("It lists no model: any name it serves will do.")
+        say("It lists no model: any name it serves will do.")
         return 0
     rows: list[tuple[str, ...]] = [("MODEL", "CONTEXT", "OUTPUT", "IN $/M", "OUT $/M", "CACHED", "CAN")]
     rows += [_row(name, vendor.models.get(name, Facts()), name == vendor.default) for name in names]
     _table(rows)
-    print("\n* answers when only the provider is named. Empty: not known.")
+    say("\n* answers when only the provider is named. Empty: not known.")
     return 0
 
 
@@ -137,9 +139,9 @@ def _row(name: str, facts: Facts, default: bool) -> tuple[str, ...]:
     price = facts.price
     money = (price.input, price.output, price.cached)
     return (
-        f"{name}{' *' if default else ''}",
-        _tokens(facts.context),
-        _tokens(facts.max_output),
+        f"{one_line(name, 100)}{' *' if default else ''}",
+        tokens(facts.context) if facts.context else "",
+        tokens(facts.max_output) if facts.max_output else "",
         *("" if one is None else f"{one:g}" for one in money),
         ", ".join(_can(facts)),
     )
@@ -155,14 +157,8 @@ def _can(facts: Facts) -> list[str]:
     return [name for name, has in told.items() if has]
 
 
-def _tokens(count: int) -> str:
-    if not count:
-        return ""
-    return f"{count / 1_000_000:.3g}M" if count >= 1_000_000 else f"{count // 1_000}k"
-
-
 def _described(facts: Facts) -> str:
-    parts = [f"window {_tokens(facts.context)}"] if facts.context else []
+    parts = [f"window {tokens(facts.context)}"] if facts.context else []
     if facts.price.input is not None and facts.price.output is not None:
         parts.append(f"${facts.price.input:g} in, ${facts.price.output:g} out per million tokens")
     return "; ".join([*parts, *_can(facts)])
@@ -172,7 +168,7 @@ def _table(rows: Iterable[tuple[str, ...]]) -> None:
     every = list(rows)
     widths = [max(len(row[n]) for row in every) for n in range(len(every[0]))]
     for row in every:
-        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+        say("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
 
 
 # Choose and test
@@ -184,20 +180,20 @@ def _use(config: Config, name: str) -> int:
     try:
         seat = models.configured(config, wanted)
     except ModelError as error:  # a missing key may still come
-        print(f"Note: {error}", file=sys.stderr)
+        warn(f"Note: {error}")
     else:
         if seat.note:
-            print(f"Note: {seat.note}.", file=sys.stderr)
+            warn(f"Note: {seat.note}.")
     same = wanted.provider == config.settings.model.provider
     values: dict[tuple[str, ...], str] = {
         ("model", "provider"): wanted.provider,
         ("model", "default"): wanted.model,
     }
     edit.put(config.at, values, () if same else tuple(("model", key) for key in _MORE))
-    print(f"From now on {wanted.provider}/{wanted.model} answers ({config.at.config}).")
+    say(f"From now on {wanted.provider}/{wanted.model} answers ({config.at.config}).")
     origin = config.origin("model.default")
     if origin.kind in ("environment", "flag"):
-        print(f"Note: {origin.where} still counts before it.", file=sys.stderr)
+        warn(f"Note: {origin.where} still counts before it.")
     return 0
 
 
@@ -205,7 +201,7 @@ async def _test(config: Config, name: str) -> int:
     http = LateHttp(proxies(config.env))
     try:
         choice = await models.choose(config, http, name)
-        print(choice.why)
+        say(choice.why)
         return await _tried(choice.chain[0])
     finally:
         await http.aclose()
@@ -228,12 +224,12 @@ async def _tried(model: Model) -> int:
         raise ModelError(f"{model.name} ended its answer in the middle")
     called = [call.name for call in reply.message.calls if not call.fault]
     spent = _spent(reply.message.usage)
-    print(f"It answers: first word after {first:.2f} s, done after {seconds:.2f} s; {spent}.")
+    say(f"It answers: first word after {first:.2f} s, done after {seconds:.2f} s; {spent}.")
     if called == ["ready"]:
-        print("It calls tools.")
+        say("It calls tools.")
     else:
         said = reply.message.text.strip()[:80]
-        print(f"It did not call the tool it was told to call: it may not be able to. It said: {said!r}")
+        say(f"It did not call the tool it was told to call: it may not be able to. It said: {said!r}")
     return 0
 
 

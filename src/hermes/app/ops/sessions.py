@@ -5,20 +5,24 @@ import asyncio
 import json
 import os
 import sys
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
+from shutil import rmtree
 
 from hermes.app.clock import SystemClock
 from hermes.app.compose import open_home_store
 from hermes.app.export import as_json, as_markdown, facts
+from hermes.app.finding import find_session, rows, title_of
+from hermes.app.lines import paint, say, terminal
 from hermes.config.load import Config
 from hermes.core.errors import HermesError, UsageError
 from hermes.core.messages import Message
 from hermes.core.store import Hit, Session, Store
 from hermes.lib.amounts import moment, stamp
-from hermes.lib.text import clean, one_line
+from hermes.lib.text import clean, harmless, one_line
 
 SUMMARY = "list, read, search, rename, export and delete conversations"
+_BESIDE = len("20270101-000000-abcdef  2027-01-01 00:00  100 messages  ")
 Op = Callable[[argparse.Namespace, Store], Awaitable[int]]
 
 
@@ -61,6 +65,7 @@ def run(args: argparse.Namespace, config: Config) -> int:
     }
     if args.part is None:
         args.part, args.limit, args.source, args.json = "list", 20, "", False
+    args.results = config.home / "cache" / "results"
     return asyncio.run(_with_store(ops[args.part], args, config))
 
 
@@ -73,26 +78,19 @@ async def _with_store(op: Op, args: argparse.Namespace, config: Config) -> int:
 
 
 async def _list(args: argparse.Namespace, store: Store) -> int:
-    rows = await store.read(lambda tx: tx.sessions.list(args.limit, 0, None, args.source))
+    found = await store.read(lambda tx: tx.sessions.list(args.limit, 0, None, args.source))
     if args.json:
-        _print(json.dumps([facts(row) for row in rows], ensure_ascii=False, indent=2))
-    elif not rows:
-        _print('No conversation is kept yet. Begin one: hermes, or hermes -z "..."')
+        say(json.dumps([facts(one) for one in found], ensure_ascii=False, indent=2))
+    elif not found:
+        say('No conversation is kept yet. Begin one: hermes, or hermes -z "..."')
     else:
-        _print("\n".join(_lines(rows)))
+        say("\n".join(rows(found, SystemClock().now(), _room())))
     return 0
-
-
-def _lines(rows: Iterable[Session]) -> Iterable[str]:
-    now = SystemClock().now()
-    for row in rows:
-        count = f"{row.count} message{'' if row.count == 1 else 's'}"
-        yield f"{row.id}  {moment(row.updated, now):<16}  {count:>12}  {_title(row)}"
 
 
 async def _show(args: argparse.Namespace, store: Store) -> int:
     session, messages = await _whole(store, args.session)
-    _print(as_json(session, messages) if args.json else as_markdown(session, messages).rstrip())
+    say(as_json(session, messages) if args.json else as_markdown(session, messages).rstrip())
     return 0
 
 
@@ -100,16 +98,16 @@ async def _search(args: argparse.Namespace, store: Store) -> int:
     words = " ".join(args.words)
     hits = await store.search(words, limit=args.limit)
     if args.json:
-        _print(json.dumps([_found(hit) for hit in hits], ensure_ascii=False, indent=2))
+        say(json.dumps([_found(hit) for hit in hits], ensure_ascii=False, indent=2))
         return 0
     if not hits:
-        _print(f"No message holds {words!r}.")
+        say(f"No message holds {words!r}.")
         return 0
-    on, off = ("\x1b[1m", "\x1b[0m") if sys.stdout.isatty() else ("", "")
+    on, off = ("\x1b[1m", "\x1b[0m") if terminal() else ("", "")
     now = SystemClock().now()
     for hit in hits:
-        _print(f"{hit.session}  {moment(hit.at, now)}  {hit.role}  {one_line(hit.title, 60)}".rstrip())
-        _print(f"    {_marked(' '.join(hit.snippet.split()), on, off)}")
+        say(f"{hit.session}  {moment(hit.at, now)}  {hit.role}  {one_line(hit.title, 60)}".rstrip())
+        paint(f"    {_marked(' '.join(hit.snippet.split()), on, off)}")
     return 0
 
 
@@ -125,12 +123,12 @@ def _found(hit: Hit) -> dict[str, str | int]:
 
 
 async def _rename(args: argparse.Namespace, store: Store) -> int:
-    session = await _find(store, args.session)
+    session = await _named(store, args.session)
     title = one_line(" ".join(args.title), 120)
     if not title:
         raise UsageError("The title is empty.")
     await store.write(lambda tx: tx.sessions.rename(session.id, title))
-    _print(f"{session.id} is now: {title}")
+    say(f"{session.id} is now: {title}")
     return 0
 
 
@@ -138,10 +136,10 @@ async def _export(args: argparse.Namespace, store: Store) -> int:
     session, messages = await _whole(store, args.session)
     text = as_json(session, messages) + "\n" if args.format == "json" else as_markdown(session, messages)
     if not args.output:
-        _print(text.rstrip("\n"))
+        say(text.rstrip("\n"))
         return 0
     path = _save(args.output, clean(text))
-    _print(f"{session.count} messages are in {path}")
+    say(f"{session.count} messages are in {path}")
     return 0
 
 
@@ -164,53 +162,71 @@ def _save(name: str, text: str) -> Path:
 
 
 async def _delete(args: argparse.Namespace, store: Store) -> int:
-    session = await _find(store, args.session)
+    session = await _named(store, args.session)
     if not (args.yes or _sure(session)):
-        _print("Kept.")
+        say("Kept.")
         return 0
     await store.write(lambda tx: tx.sessions.delete(session.id))
-    _print(f"Deleted: {session.id}")
+    _drop_results(args.results, session.id)
+    say(f"Deleted: {session.id}")
     return 0
+
+
+def _drop_results(folder: Path, session: str) -> None:
+    """Remove the long results of a session, which are kept as files."""
+    place = folder / session
+    if place.parent != folder or session == "..":  # an id that cannot be the name of a folder
+        return
+    try:
+        rmtree(place)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise HermesError(
+            f"The conversation is deleted, but not all of its results: {error.filename or place}:"
+            f" {error.strerror or error}."
+            f" Remove {place} yourself."
+        ) from error
 
 
 def _sure(session: Session) -> bool:
     if not sys.stdin.isatty():
         raise UsageError("Nobody is there to be asked: add --yes to delete it.")
-    said = input(f"Delete {session.id} ({_title(session)}, {session.count} messages) for good? [y/N] ")
+    what = f"{session.id} ({title_of(session)}, {session.count} messages)"
+    try:
+        said = input(harmless(f"Delete {what} for good? [y/N] "))
+    except EOFError:
+        return False
     return said.strip().lower() in {"y", "yes"}
 
 
 async def _reindex(args: argparse.Namespace, store: Store) -> int:  # noqa: ARG001
     count = await store.reindex()
-    _print(f"The search index holds {count:,} messages.")
+    say(f"The search index holds {count:,} messages.")
     return 0
 
 
+async def _named(store: Store, text: str) -> Session:
+    return await find_session(store, text, SystemClock().now())
+
+
 async def _whole(store: Store, text: str) -> tuple[Session, list[Message]]:
-    session = await _find(store, text)
-    rows = await store.read(lambda tx: tx.messages.all(session.id))
-    return session, [row.message for row in rows]
-
-
-async def _find(store: Store, text: str) -> Session:
-    """By id, beginning of an id, or title. Raise UsageError that lists what it could be."""
-    found = await store.read(lambda tx: tx.sessions.find(text))
-    if not found:
-        raise UsageError(f"there is no session {text!r}: `hermes sessions list` shows them")
-    if len(found) > 1:
-        listing = "\n  ".join(_lines(found[:10]))
-        raise UsageError(f"{text!r} fits {len(found)} sessions; name one by its id:\n  {listing}")
-    return found[0]
-
-
-def _title(session: Session) -> str:
-    return one_line(session.title, 60) or "(no title)"
+    session = await _named(store, text)
+    stored = await store.read(lambda tx: tx.messages.all(session.id))
+    return session, [row.message for row in stored]
 
 
 def _marked(snippet: str, on: str, off: str) -> str:
     """The snippet with its found words marked, and nothing else that could steer a terminal."""
-    shown = "".join(c if c.isprintable() or c in "\x02\x03\n" else " " for c in snippet)
+    shown = "".join(c if c.isprintable() or c in "\x02\x03" else " " for c in snippet)
     return shown.replace("\x02", on).replace("\x03", off)
+
+
+def _room() -> int:
+    """Columns for a title: what the terminal leaves beside the rest of its line, or enough for any."""
+    if not terminal():
+        return 60
+    return max(os.get_terminal_size(sys.stdout.fileno()).columns - _BESIDE, 20)
 
 
 def _count(text: str) -> int:
@@ -218,9 +234,3 @@ def _count(text: str) -> int:
     if count < 1:
         raise argparse.ArgumentTypeError("at least 1")
     return count
-
-
-def _print(text: str) -> None:
-    """Print, whatever the encoding of stdout can hold."""
-    encoding = sys.stdout.encoding or "utf-8"
-    sys.stdout.write(clean(text).encode(encoding, "replace").decode(encoding) + "\n")

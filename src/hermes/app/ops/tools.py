@@ -4,6 +4,7 @@ import argparse
 import json
 
 import hermes.tools
+from hermes.app.lines import say
 from hermes.config.load import Config
 from hermes.core.effects import Effects
 from hermes.core.errors import UsageError
@@ -24,7 +25,7 @@ def run(args: argparse.Namespace, config: Config) -> int:
     if not args.name:
         width = max(map(len, tools))
         for name, tool in sorted(tools.items()):
-            print(f"{name:<{width}}  {one_line(tool.spec.description, 90)}")
+            say(f"{name:<{width}}  {one_line(tool.spec.description, 90)}")
         return 0
     if args.name not in tools:
         raise UsageError(f"there is no tool {args.name!r}: `hermes tools` lists them")
@@ -33,8 +34,8 @@ def run(args: argparse.Namespace, config: Config) -> int:
 
 
 def _show(tool: Tool) -> None:
-    print(f"{tool.spec.name}: {_doing(tool.effects)}\n\n{tool.spec.description}\n")
-    print(json.dumps(tool.spec.parameters, indent=2, ensure_ascii=False))
+    say(f"{tool.spec.name}: {_doing(tool.effects)}\n\n{tool.spec.description}\n")
+    say(json.dumps(tool.spec.parameters, indent=2, ensure_ascii=False))
 
 
 def _doing(effects: Effects) -> str:

@@ -7,6 +7,7 @@ import anyio
 
 from hermes.core.questions import Question
 from hermes.engine.conversation import Turn
+from hermes.lib.text import visible
 from hermes.shells.cli import words
 from hermes.shells.cli.choices import answered, choice, nothing, offered
 from hermes.shells.cli.render import Painter
@@ -88,9 +89,7 @@ class Asking:
         if question is None:
             return ""
         choices = offered(question)
-        rows = [
-            self._line((f" {one.key} ", "you"), (words.exact(one.label), ""), width=width) for one in choices
-        ]
+        rows = [self._line((f" {one.key} ", "you"), (visible(one.label), ""), width=width) for one in choices]
         if question.kind != "approval":
             hint = "a number, or your own words" if choices else "in your own words"
             rows.append(self._line((hint, "faint"), width=width))
@@ -112,7 +111,7 @@ class Asking:
         if question is not None and question is not self._shown:
             width, bar = self.screen.width, self.painter.sign("│ ", "| ")
             rows = [self._line((words.asking(question), "warn"), width=width)]
-            for line in words.exact(question.action).split("\n"):
+            for line in visible(question.action).split("\n"):
                 rows.append(self._line((bar, "warn"), (line, "you"), width=width))
             self.screen.put("\n" + "".join(rows))
         self._shown = question

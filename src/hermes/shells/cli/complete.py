@@ -8,6 +8,7 @@ from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 
 from hermes.core.commands import Command
+from hermes.lib.text import harmless
 
 MOST = 100
 
@@ -62,4 +63,4 @@ def _paths(word: str, cwd: str) -> Iterator[Completion]:
     fitting = [entry for entry in found if entry.startswith(name)]
     for entry in fitting[:MOST]:
         if name.startswith(".") or not entry.startswith("."):
-            yield Completion(entry, -len(name))
+            yield Completion(entry, -len(name), harmless(entry))

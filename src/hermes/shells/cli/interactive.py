@@ -13,7 +13,7 @@ from hermes.core.store import Session
 from hermes.engine.conversation import Conversation, Turn
 from hermes.engine.runtime import Runtime
 from hermes.lib.amounts import dollars, tokens
-from hermes.lib.text import one_line
+from hermes.lib.text import harmless, one_line
 from hermes.shells.cli.asking import Asking
 from hermes.shells.cli.complete import Offers
 from hermes.shells.cli.desk import TerminalDesk, filled
@@ -264,4 +264,4 @@ class Shell:
             parts.append(dollars(cost))
         if hint := self._hint or (BUSY if desk.busy else ""):
             parts.append(hint)
-        return one_line(dot.join(parts), width)
+        return harmless(one_line(dot.join(parts), width))

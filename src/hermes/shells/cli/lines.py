@@ -62,7 +62,7 @@ class _Lines:
                 found = find(self.desk.commands(), command[0])
                 shown = await found.run(CommandContext(self.desk, self.runtime.services), command[1])
                 if shown:
-                    self.paper.answer(words.visible(shown))
+                    self.paper.answer(shown)
             else:
                 await self.say(said(text))
         except UsageError as error:
@@ -94,7 +94,7 @@ class _Lines:
 
     def _end(self, event: TurnEnded, answer: str) -> None:
         if answer:
-            self.paper.answer(words.visible(answer))
+            self.paper.answer(answer)
         if why := words.ended(event):
             self.notes.say(why)
 

@@ -18,7 +18,7 @@ from hermes.core.messages import Usage
 from hermes.core.questions import Question
 from hermes.engine.conversation import Turn
 from hermes.lib.amounts import dollars, tokens
-from hermes.lib.text import clean
+from hermes.lib.text import clean, harmless, visible
 from hermes.shells.cli import words
 from hermes.shells.cli.choices import answered, choice, nothing, offered
 
@@ -59,7 +59,7 @@ class Notes:
     def say(self, text: str) -> None:
         """Write one message; when nobody can read it any more, nothing."""
         try:
-            _write(self.stream, words.visible(text) + "\n")
+            _write(self.stream, harmless(text) + "\n")
         except (Closed, HermesError):
             return
 
@@ -103,21 +103,24 @@ class Paper:
     live: bool
     _shown: list[str] = field(default_factory=list[str])
     _open: bool = False
+    _held: str = ""
 
     def grow(self, piece: str) -> None:
         """A piece of the text that is being streamed."""
         if self.live:
             self._shown.append(piece)
             self._open = True
-            _write(self.out, words.visible(piece))
+            piece = self._held + piece
+            self._held = "\r" if piece.endswith("\r") else ""  # what follows says whether a line ends here
+            _write(self.out, harmless(piece.removesuffix("\r")))
 
     def void(self) -> None:
         """What was streamed since the last settled text does not count: take it away."""
         if self._shown:
-            rows = _rows(words.visible("".join(self._shown)), _width(self.out))
+            rows = _rows(harmless("".join(self._shown).removesuffix("\r")), _width(self.out))
             _write(self.out, "\r" + (f"\x1b[{rows}A" if rows else "") + "\x1b[J")
             self._shown.clear()
-            self._open = False
+            self._open, self._held = False, ""
 
     def settle(self, text: str) -> None:
         """The whole of what was streamed, now certain."""
@@ -130,15 +133,16 @@ class Paper:
         self.end()
 
     def answer(self, text: str) -> None:
-        """The answer of the turn, for whom nothing was streamed."""
+        """The answer of the turn, for whom nothing was streamed. A file or a program gets it as it is."""
         if not self.live:
-            _write(self.out, clean(text).rstrip("\n") + "\n")
+            shown = harmless(text) if self.out.isatty() else clean(text)
+            _write(self.out, shown.rstrip("\n") + "\n")
 
     def end(self) -> None:
         """Leave the cursor at the beginning of a line."""
         if self._open:
             _write(self.out, "\n")
-        self._open = False
+        self._open, self._held = False, ""
 
 
 @dataclass(slots=True)
@@ -176,12 +180,12 @@ def discard(stream: TextIO) -> None:
 
 
 def _asked(question: Question) -> str:
-    bar = "\n".join(f"  | {line}" for line in words.exact(question.action).split("\n"))
+    bar = "\n".join(f"  | {line}" for line in visible(question.action).split("\n"))
     return f"{words.asking(question)}\n{bar}\n{_keys(question) or 'Type your answer.'}"
 
 
 def _keys(question: Question) -> str:
-    return "   ".join(f"[{one.key}] {words.exact(one.label)}" for one in offered(question))
+    return "   ".join(f"[{one.key}] {visible(one.label)}" for one in offered(question))
 
 
 def _write(stream: TextIO, text: str) -> None:

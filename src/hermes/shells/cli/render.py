@@ -13,9 +13,9 @@ from rich.syntax import Syntax
 from rich.text import Text
 from rich.theme import Theme
 
+from hermes.lib.text import harmless
 from hermes.shells.cli.blocks import parser
 from hermes.shells.cli.look import Look
-from hermes.shells.cli.words import visible
 
 THEME = Theme(
     {
@@ -78,14 +78,16 @@ class _Markdown(Markdown):
 
     def __init__(self, text: str) -> None:
         super().__init__("", hyperlinks=False)
-        self.parsed = [_kept_lines(token) for token in _PARSER.parse(text)]
+        self.parsed = [_shown(token) for token in _PARSER.parse(text)]
 
 
-def _kept_lines(token: Token) -> Token:
-    """Lines stay lines: a model that breaks one means it."""
+def _shown(token: Token) -> Token:
+    """Lines stay lines: a model that breaks one means it. An entity (`&#x202e;`) is no way round either."""
     for child in token.children or ():
         if child.type == "softbreak":
             child.type = "hardbreak"
+        child.content = harmless(child.content)
+        _shown(child)
     return token
 
 
@@ -110,13 +112,13 @@ class Painter:
 
     def markdown(self, text: str, width: int) -> str:
         """Markdown as rows that end in a line feed, without empty ones around it."""
-        rows = self._paint(_Markdown(visible(text)), width).split("\n")
+        rows = self._paint(_Markdown(harmless(text)), width).split("\n")
         full = [place for place, row in enumerate(rows) if _STYLING.sub("", row).strip()]
         return "\n".join(rows[full[0] : full[-1] + 1]) + "\n" if full else ""
 
     def line(self, *pieces: tuple[str, str], width: int, indent: int = 0) -> str:
         """One or more rows of (words, style), further rows indented."""
-        text = Text.assemble(*((visible(words), style) for words, style in pieces))
+        text = Text.assemble(*((harmless(words), style) for words, style in pieces))
         rows = text.wrap(self._console, max(width - indent, 10))
         for row in list(rows)[1:]:
             row.pad_left(indent)

@@ -1,44 +1,13 @@
 """Events in plain words: what every terminal shows, whether or not it can paint."""
 
-import unicodedata
-
 from hermes.core.events import ModelSwitched, Stop, TurnEnded
 from hermes.core.messages import JSON, Outcome, ToolCall, ToolResult
 from hermes.core.questions import Question
 from hermes.lib.amounts import duration
-from hermes.lib.text import clean, one_line
+from hermes.lib.text import clean, one_line, visible
 
 TELLING = ("command", "path", "pattern", "query", "question", "goal", "url", "name")
 SHORT = 60
-_HARMLESS = frozenset("\n\t")
-
-
-def visible(text: str) -> str:
-    """Text that cannot steer a terminal: control characters become pictures, lone surrogates \\ufffd."""
-    text = clean(text)
-    if text.isprintable():
-        return text
-    return "".join(c if c in _HARMLESS or unicodedata.category(c) != "Cc" else _picture(c) for c in text)
-
-
-def _picture(char: str) -> str:
-    if char == "\r":
-        return ""
-    return chr(0x2400 + ord(char)) if ord(char) < 0x20 else "\ufffd"
-
-
-def exact(text: str) -> str:
-    """Text as it is, for a decision: whatever does not print, or hides, is written as an escape."""
-    return "".join(c if c == "\n" or c.isprintable() else _escape(c) for c in text)
-
-
-def _escape(char: str) -> str:
-    code = ord(char)
-    if char in "\t\r":
-        return {"\t": "\\t", "\r": "\\r"}[char]
-    if code < 0x100:
-        return f"\\x{code:02x}"
-    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
 def action(call: ToolCall) -> str:
@@ -89,7 +58,7 @@ def finished(call: ToolCall, result: ToolResult) -> str:
 
 def switched(event: ModelSwitched) -> str:
     """One line for a model that did not answer."""
-    reason = one_line(clean(event.reason), 160)
+    reason = _phrase(one_line(clean(event.reason), 160))
     if event.model != event.failed:
         return f"{event.failed} does not answer ({reason}); {event.model} is asked instead"
     pause = f" in {duration(event.delay)}" if event.delay >= 0.1 else ""
@@ -106,9 +75,9 @@ def ended(event: TurnEnded) -> str:
         case Stop.WAITING:
             return "It waits, and goes on when what it waits for has come."
         case Stop.BUDGET:
-            return f"Stopped: {event.error or 'the budget is spent'}."
+            return f"Stopped: {_phrase(event.error) or 'the budget is spent'}."
         case Stop.GUARD:
-            return f"Stopped: {event.error or 'it repeated itself without getting further'}."
+            return f"Stopped: {_phrase(event.error) or 'it repeated itself without getting further'}."
         case _:
             return event.error or "It failed, and did not say why."
 
@@ -117,4 +86,9 @@ def asking(question: Question) -> str:
     """The head line of a question."""
     if question.kind == "clarify":
         return "A question for you:"
-    return f"May this be done?{f' {question.why}' if question.why else ''}"
+    return f"May this be done? {visible(question.why)}".rstrip()
+
+
+def _phrase(text: str) -> str:
+    """A sentence as part of another one: without what ends it."""
+    return text.rstrip(".;, ")
