@@ -1,6 +1,7 @@
 """The library, as its users call it, against a real endpoint."""
 
 import asyncio
+import threading
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,7 +13,7 @@ from hermes.core.errors import UsageError
 from hermes.core.events import Event, TextDelta, TurnEnded
 from hermes.core.questions import Question
 from hermes.sdk import Effects, ToolContext
-from hermes.testing.endpoint import ModelServer, Says
+from hermes.testing.endpoint import Fails, ModelServer, Says
 
 pytestmark = pytest.mark.anyio
 
@@ -163,6 +164,52 @@ async def test_two_homes_in_one_process_never_mix(tmp_path: Path) -> None:
             await run(agent(server, tmp_path / "two", session_id=one.session_id), "hi")
     assert (tmp_path / "one" / "hermes.db").exists()
     assert (tmp_path / "two" / "hermes.db").exists()
+
+
+async def test_what_a_caller_raises_comes_out_as_it_went_in(tmp_path: Path) -> None:
+    def stumble(number: int, before: list[dict[str, Any]]) -> None:
+        raise KeyError("mine")
+
+    async with ModelServer(lambda _: Says("hi")) as server:
+        with pytest.raises(KeyError, match="mine"):
+            await run(agent(server, tmp_path, step_callback=stumble), "hi")
+        with pytest.raises(ValueError, match="mine too"):
+            async with agent(server, tmp_path).stream("hi"):
+                raise ValueError("mine too")
+        history = [
+            {
+                "role": "assistant",
+                "tool_calls": [{"id": "c", "function": {"name": "t", "arguments": "[1]"}}],
+            }
+        ]
+        with pytest.raises(UsageError, match=r"conversation_history\[0\]"):
+            await run(agent(server, tmp_path), "hi", conversation_history=history)
+
+
+async def test_two_threads_with_one_agent_take_turns(tmp_path: Path) -> None:
+    async with ModelServer(lambda _: Says("hi")) as server:
+        who = agent(server, tmp_path)
+        await run(who, "first")
+        results = await asyncio.gather(run(who, "second"), run(who, "third"))
+        roles = [m["role"] for m in server.asked[2].json["messages"]]
+    assert [r["completed"] for r in results] == [True, True]
+    assert roles == ["system", "user", "assistant", "user", "assistant", "user"]
+
+
+async def test_the_reason_of_a_failure_is_for_programs(tmp_path: Path) -> None:
+    async with ModelServer([Fails("auth")]) as server:
+        result = await run(agent(server, tmp_path), "hi")
+    assert (result["failure_reason"], result["base_url"]) == ("auth", f"{server.url}/v1")
+
+
+async def test_streaming_leaves_nothing_running(tmp_path: Path) -> None:
+    async with ModelServer(lambda _: Says("hi")) as server:
+        before = threading.active_count()
+        for _ in range(3):
+            async with agent(server, tmp_path).stream("hi") as turn:
+                async for _event in turn.events:
+                    pass
+    assert threading.active_count() <= before + 1  # the loop's own pool may keep a thread
 
 
 def test_the_name_people_know_is_the_same_class() -> None:

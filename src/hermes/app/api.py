@@ -8,27 +8,26 @@ async for event in agent.stream("What is in this folder?"):
 """
 
 import asyncio
+import atexit
 import threading
 from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
-from weakref import WeakKeyDictionary
 
 import anyio
 
-from hermes.app.compose import House, build
+from hermes.app.compose import House, build, composed
 from hermes.app.transcript import from_dicts, to_dicts
-from hermes.config.load import load
+from hermes.config.load import Config, load
 from hermes.core.errors import UsageError
 from hermes.core.events import Asked, Event, MessageAdded, ModelSwitched, Stop, ToolFinished, TurnEnded
 from hermes.core.messages import NOTHING_SPENT, Message, Role, Thought, Usage
-from hermes.core.models import Model
 from hermes.core.questions import DENY, Answer, Question
-from hermes.core.store import Session
 from hermes.core.tools import Tool
 from hermes.engine.conversation import Conversation, Turn
+from hermes.lib.groups import leaf
 
 Ask = Callable[[Question], str | None]
 T = TypeVar("T")
@@ -90,6 +89,9 @@ class Agent:
         self._ask = ask
         self._step = step_callback
         self._event = event_callback
+        self._talk: Conversation | None = None
+        self._house: House | None = None
+        self._busy = threading.Lock()
         self.session_id = session_id
 
     def run_conversation(
@@ -121,7 +123,8 @@ class Agent:
             )
         if moa_config:
             raise UsageError("moa_config: mixtures of models are not available yet")
-        return _BACKGROUND.run(lambda: self._play(user_message, system_message, conversation_history))
+        with self._busy:  # one turn at a time, whichever thread asks
+            return _BACKGROUND.run(lambda: self._play(user_message, system_message, conversation_history))
 
     def chat(self, message: str) -> str:
         """The final answer alone."""
@@ -141,37 +144,48 @@ class Agent:
         `turn.steer`, `turn.answer` and `turn.stop` speak into it. `attended` says that you answer
         the questions of Asked events. Leaving the block ends the turn.
         """
-        talk = await self._open(system_message, conversation_history)
-        async with (
-            anyio.create_task_group() as tasks,
-            talk.turn(tasks, user_message, attended=attended) as turn,
-        ):
-            yield turn
+        try:
+            async with composed(self._config()) as house, anyio.create_task_group() as tasks:
+                talk = await self._open(house, system_message, conversation_history)
+                async with talk.turn(tasks, user_message, attended=attended) as turn:
+                    yield turn
+        except BaseExceptionGroup as group:  # the caller's own error comes out as it went in
+            raise leaf(group) from None
 
     async def _play(
         self, text: str, system: str | None, history: Sequence[Mapping[str, Any]] | None
     ) -> dict[str, Any]:
-        talk = await self._open(system, history)
-        record = _Record(talk)
-        async with (
-            anyio.create_task_group() as tasks,
-            talk.turn(tasks, text, attended=self._ask is not None) as turn,
-        ):
-            async for event in turn.events:
-                record.see(event)
-                self._tell(event, record)
-                if isinstance(event, Asked) and self._ask:
-                    said = await anyio.to_thread.run_sync(self._ask, event.question)
-                    turn.answer(Answer(event.question.id, said or DENY))
+        house = _BACKGROUND.house(self._config())
+        talk = await self._open(house, system, history)
+        record = _Record(talk, house)
+        try:
+            async with (
+                anyio.create_task_group() as tasks,
+                talk.turn(tasks, text, attended=self._ask is not None) as turn,
+            ):
+                async for event in turn.events:
+                    record.see(event)
+                    self._tell(event, record)
+                    if isinstance(event, Asked) and self._ask:
+                        said = await anyio.to_thread.run_sync(self._ask, event.question)
+                        turn.answer(Answer(event.question.id, said or DENY))
+        except BaseExceptionGroup as group:  # what a callback raised comes out as it went in
+            raise leaf(group) from None
         return record.result()
 
-    async def _open(self, system: str | None, history: Sequence[Mapping[str, Any]] | None) -> Conversation:
-        house = _house(self._home, self._profile, self._flags)
-        session: Session | None = None
-        if self.session_id and history is None:
-            session = await house.find(self.session_id)
-        talk = await house.open(
-            session,
+    def _config(self) -> Config:
+        return load(self._home, self._profile, flags=self._flags)
+
+    async def _open(
+        self, house: House, system: str | None, history: Sequence[Mapping[str, Any]] | None
+    ) -> Conversation:
+        """The conversation to go on with, or a new one."""
+        goes_on = bool(self.session_id) and history is None
+        if self._talk and goes_on and self._talk.session == self.session_id and self._house is house:
+            return self._talk
+        self._house = house
+        self._talk = await house.open(
+            await house.find(self.session_id) if goes_on else None,
             source="library",
             cwd=self._cwd,
             system="\n\n".join(filter(None, (self._system, system))),
@@ -179,8 +193,8 @@ class Agent:
             history=None if history is None else from_dicts(history),
             keep=self._keep,
         )
-        self.session_id = talk.session if self._keep and history is None else ""
-        return talk
+        self.session_id = self._talk.session if self._keep and history is None else ""
+        return self._talk
 
     def _tell(self, event: Event, record: "_Record") -> None:
         if self._event:
@@ -197,6 +211,7 @@ class _Record:
     """What a turn came to."""
 
     talk: Conversation
+    house: House
     usage: Usage = NOTHING_SPENT
     last: Usage = NOTHING_SPENT
     answer: Message | None = None
@@ -224,7 +239,8 @@ class _Record:
         done = end.stop is Stop.DONE
         answer = self.answer.text if self.answer and done else ""
         thoughts = [p.text for p in self.answer.parts if isinstance(p, Thought)] if self.answer else []
-        vendor, _, name = (self.model or self._chain(talk)[0].name).partition("/")
+        model = self.model or talk.agent.models[0].name
+        vendor, _, name = model.partition("/")
         return {
             "final_response": answer or end.error,
             "last_reasoning": "".join(thoughts) or None,
@@ -240,6 +256,7 @@ class _Record:
             "response_previewed": False,
             "model": name or vendor,
             "provider": vendor,
+            "base_url": self.house.base_url(model),
             "input_tokens": used.input,
             "output_tokens": used.output,
             "cache_read_tokens": used.cached,
@@ -251,38 +268,72 @@ class _Record:
             "last_prompt_tokens": self.last.input,
             "estimated_cost_usd": used.cost,
             "cost_status": "estimated" if used.cost else "unknown",
+            "cost_source": "catalogue" if used.cost else None,
+            "service_tier": None,
+            "guardrail": None,
             "session_id": talk.session,
             "cleanup_errors": [],
             "pending_steer": None,
             "error": end.error or None,
+            "failure_reason": end.reason or None,
         }
-
-    @staticmethod
-    def _chain(talk: Conversation) -> tuple[Model, ...]:
-        return talk.agent.models
 
 
 class _Background:
-    """One event loop on a thread of its own, for callers that have none. Started when first used."""
+    """One event loop on a thread of its own, for callers that have none, and the houses that live on it.
+
+    Started when first used, closed when the process ends.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._houses: dict[tuple[Path, str], House] = {}
 
     def run(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        """Run to the end and return what it returns. Ctrl-C here cancels it there."""
-        future = asyncio.run_coroutine_threadsafe(work(), self._running())
+        """Run to the end and return what it returns. Ctrl-C here ends it there first."""
+        done = threading.Event()
+
+        async def whole() -> T:
+            try:
+                return await work()
+            finally:
+                done.set()
+
+        future = asyncio.run_coroutine_threadsafe(whole(), self._running())
         try:
             return future.result()
         except KeyboardInterrupt:
             future.cancel()
+            done.wait()
             raise
+
+    def house(self, config: Config) -> House:
+        """One house per home and settings: its connections belong to this loop."""
+        key = (config.home, repr(config.settings) + config.settings.model.api_key)
+        if key not in self._houses:
+            self._houses[key] = build(config)
+        return self._houses[key]
+
+    def close(self) -> None:
+        """Close every house."""
+        loop = self._loop
+        if loop is None:
+            return
+
+        async def leave() -> None:
+            for house in self._houses.values():
+                await house.aclose()
+
+        asyncio.run_coroutine_threadsafe(leave(), loop).result()
+        loop.call_soon_threadsafe(loop.stop)
 
     def _running(self) -> asyncio.AbstractEventLoop:
         with self._lock:
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()
                 threading.Thread(target=self._loop.run_forever, name="hermes", daemon=True).start()
+                atexit.register(self.close)
             return self._loop
 
 
@@ -295,15 +346,3 @@ def _loop_is_running() -> bool:
 
 
 _BACKGROUND = _Background()
-_Key = tuple[Path, tuple[tuple[str, Any], ...]]
-_HOUSES: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[_Key, House]] = WeakKeyDictionary()
-
-
-def _house(home: Path | None, profile: str, flags: Mapping[str, Any]) -> House:
-    """One house per event loop, home and flags: its connections belong to the loop."""
-    config = load(home, profile, flags=flags)
-    houses = _HOUSES.setdefault(asyncio.get_running_loop(), {})
-    key = (config.home, tuple(sorted(flags.items())))
-    if key not in houses:
-        houses[key] = build(config)
-    return houses[key]

@@ -2,14 +2,17 @@
 
 import platform
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from importlib import import_module
 from pathlib import Path
 
+import anyio
+
 import hermes.commands
 import hermes.tools
+from hermes.app.cache import prune
 from hermes.app.clock import SystemClock
 from hermes.app.models import Choice, choose
 from hermes.app.preferences import ReadableSettings
@@ -36,6 +39,7 @@ from hermes.engine.log import Log
 from hermes.engine.prompt import assemble
 from hermes.engine.toolbox import Toolbox
 from hermes.lib.ids import session_id
+from hermes.lib.text import one_line
 from hermes.plugins.discover import values
 from hermes.safety.gate import PolicyGate
 from hermes.safety.guarded import GuardedSandbox
@@ -65,6 +69,7 @@ class House:
     supervisor: Supervisor = field(default_factory=Supervisor)
     _choices: dict[str, Choice] = field(default_factory=dict[str, Choice])
     _answers: str = ""
+    _places: list[LocalSandbox] = field(default_factory=list[LocalSandbox])
 
     @property
     def commands(self) -> Sequence[Command]:
@@ -159,21 +164,45 @@ class House:
             return choice, f"{choice.why}. This session's own model cannot be had: {error}"
         return choice, f"{choice.name}: this session's model"
 
+    def base_url(self, model: str) -> str:
+        """Where a model of this house is reached; "" when it has not been chosen here."""
+        seats = [seat for choice in self._choices.values() for seat in choice.seats]
+        return next((seat.endpoint.base_url for seat in seats if seat.name == model), "")
+
     async def aclose(self) -> None:
-        await self.http.aclose()
-        await self.store.close()
-        self.supervisor.close()
+        """Close everything, whatever fails on the way. Without helper threads: they may be gone by now."""
+        with anyio.CancelScope(shield=True):
+            async with AsyncExitStack() as stack:
+                stack.callback(prune, self.config.home / "cache")
+                stack.callback(self.supervisor.close)
+                for place in self._places:
+                    stack.push_async_callback(place.aclose)
+                stack.push_async_callback(self.store.close)
+                stack.push_async_callback(self.http.aclose)
 
     def _cwd(self) -> str:
-        return str(Path(self.config.settings.terminal.cwd).expanduser().absolute())
+        try:
+            return str(Path(self.config.settings.terminal.cwd).expanduser().absolute())
+        except (OSError, RuntimeError) as error:
+            raise ConfigError(
+                f"the working directory cannot be had ({error}): go to one that exists, or set terminal.cwd"
+            ) from error
+
+    def _soul(self) -> str:
+        """The user's own words for who the agent is."""
+        path = self.config.home / "SOUL.md"
+        try:
+            return path.read_text("utf-8", "replace")
+        except FileNotFoundError:
+            return ""
+        except OSError as error:
+            raise ConfigError(f"{path} cannot be read: {error.strerror}") from error
 
     def _fresh(self, source: str, cwd: str, title: str, system: str, choice: Choice) -> Session:
         now = self.clock.now()
         key = SessionId(session_id(now))
-        soul = self.config.home / "SOUL.md"
-        identity = soul.read_text("utf-8", "replace") if soul.is_file() else ""
-        place = f"Working directory: {cwd}\nOperating system: {platform.system()}"
-        tiers = assemble(identity, (place, system))
+        place = f"Working directory: {one_line(cwd, 300)}\nOperating system: {platform.system()}"
+        tiers = assemble(self._soul(), (place, system))
         return Session(key, key, None, title, source, "local", cwd, choice.name, tiers, now, now)
 
     def _agent(self, choice: Choice, session: Session, extra: Sequence[Tool]) -> Agent:
@@ -194,6 +223,7 @@ class House:
             passthrough=settings.terminal.env_passthrough,
             supervisor=self.supervisor,
         )
+        self._places.append(place)
         services = (
             self.services.plus(Gate, gate)
             .plus(Deadlines, Deadlines(settings.terminal.timeout, settings.terminal.max_foreground_timeout))

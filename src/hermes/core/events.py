@@ -105,11 +105,16 @@ class ChildEvent:
 
 @dataclass(frozen=True, slots=True)
 class TurnEnded:
-    """The last event of every turn. `error` is fit for a person, empty unless something failed."""
+    """The last event of every turn.
+
+    `error` is fit for a person, empty unless something failed; `reason` is its class for programs: the
+    kind of a model's failure ("auth", "rate", ...), or the name of the error.
+    """
 
     stop: Stop
     usage: Usage
     error: str = ""
+    reason: str = ""
 
 
 Event: TypeAlias = (

@@ -17,7 +17,7 @@ async def ask(
     models: Sequence[Model], request: Request, emit: Emit, draft: Draft, patience: Patience
 ) -> Reply:
     """The first whole reply of the chain. Raise NoModelAnswered or ContextTooLong."""
-    reasons: list[str] = []
+    reasons, kind = list[str](), "unknown"
     for place, model in enumerate(models):
         reason = ""
         following = models[place + 1].name if place + 1 < len(models) else ""
@@ -27,7 +27,7 @@ async def ask(
             except ContextTooLong:
                 raise
             except (Unavailable, Rejected) as error:
-                reason = str(error)
+                reason, kind = str(error), error.kind
                 pause = _pause(error, attempt, patience)
             if pause is None:
                 break
@@ -36,7 +36,7 @@ async def ask(
         reasons.append(reason)
         if following:
             await emit(ModelSwitched(model.name, following, reason))
-    raise NoModelAnswered("\n".join(dict.fromkeys(reasons)) or "no model is configured")
+    raise NoModelAnswered("\n".join(dict.fromkeys(reasons)) or "no model is configured", kind=kind)
 
 
 def _pause(error: Unavailable | Rejected, attempt: int, patience: Patience) -> float | None:

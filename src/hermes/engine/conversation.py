@@ -12,7 +12,7 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 from hermes.core import conversation
 from hermes.core.budget import Meter
 from hermes.core.clock import Clock, Lap
-from hermes.core.errors import BudgetSpent, HermesError
+from hermes.core.errors import BudgetSpent, HermesError, ModelError
 from hermes.core.events import Emit, Event, Stop, TurnEnded, TurnStarted
 from hermes.core.ids import QuestionId, SessionId, TurnId
 from hermes.core.messages import Media, Message, Note, Role, Text
@@ -123,10 +123,10 @@ class Conversation:
             async with send:
                 try:
                     await entered.wait()
-                    stop, error = await self._play(turn, stage, scope)
+                    end = await self._play(turn, stage, scope)
                 finally:
                     ended.set()  # also when everything around the turn is cancelled
-                await emit(TurnEnded(stop, stage.meter.used, error))
+                await emit(end)
 
         async with receive:
             try:
@@ -150,9 +150,9 @@ class Conversation:
         meter, draft = Meter(self.agent.budget, self.meter), Draft(log.journal, turn)
         return Stage(self.agent, log, self._window, inbox, meter, draft, scene, emit, Lap(clock))
 
-    async def _play(self, turn: TurnId, stage: Stage, scope: anyio.CancelScope) -> tuple[Stop, str]:
+    async def _play(self, turn: TurnId, stage: Stage, scope: anyio.CancelScope) -> TurnEnded:
         """Run the loop to its end, whatever that is, and name it."""
-        stop, error = Stop.CANCELLED, ""
+        stop, error, reason = Stop.CANCELLED, "", ""
         token = conversation.current.set(self.root or self.session)
         try:
             with scope:
@@ -163,16 +163,17 @@ class Conversation:
             stop = Stop.BUDGET
         except HermesError as failure:
             stop, error = Stop.FAILED, str(failure)
+            reason = failure.kind if isinstance(failure, ModelError) else type(failure).__name__
         except Exception as bug:  # crash boundary: a turn may die, the process may not
             logger.exception("turn crashed")
-            stop, error = Stop.FAILED, f"internal error: {bug!r}"
+            stop, error, reason = Stop.FAILED, f"internal error: {bug!r}", type(bug).__name__
         finally:
             stage.meter.elapse(stage.lap())
             self.log.journal.close()
             conversation.current.reset(token)
         if stop is Stop.BUDGET:
-            error = stage.meter.spent
-        return stop, error
+            error, reason = stage.meter.spent, "budget"
+        return TurnEnded(stop, stage.meter.used, error, reason)
 
 
 @dataclass(frozen=True, slots=True)
