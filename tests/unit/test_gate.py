@@ -1,16 +1,19 @@
 """The gate: rules of the user, questions and their answers, sensitive paths, footprints."""
 
 import sys
+import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 import yaml
 
 from hermes.core.effects import ANYTHING, NOTHING, Effects, Footprint
-from hermes.core.errors import Denied
+from hermes.core.errors import ConfigError, Denied
 from hermes.core.gate import Action, Gate
 from hermes.core.ids import CallId, SessionId
 from hermes.core.messages import JSON, ToolCall
@@ -96,6 +99,25 @@ def test_what_is_always_allowed_is_one_program_and_never_a_chain() -> None:
     assert lenient.judge(run("rm -rf ~")).decision == "block"
 
 
+def test_a_pattern_for_one_program_speaks_for_no_program_that_one_would_run() -> None:
+    lenient = gate(allow=("git *", "systemctl restart *"))
+    assert lenient.judge(run("  git push --force origin x ")).decision == "allow"
+    assert lenient.judge(run("git reset --hard")).decision == "allow"
+    assert lenient.judge(run("systemctl restart nginx")).decision == "allow"
+    for command in (
+        "GIT_SSH_COMMAND='rm -rf x' git fetch",
+        "X=1 git push --force origin x",
+        "git -c core.pager='rm -rf x' log",
+        "git --exec-path=/tmp/x status",
+        "git clone 'ext::sh -c id' x",
+        "git config core.hooksPath /tmp/x",
+        "/tmp/git push --force origin x",
+    ):
+        assert lenient.judge(run(command)).decision == "ask", command
+    exact = "GIT_SSH_COMMAND='ssh -v' git fetch"
+    assert gate(allow=(exact,)).judge(run(exact)).decision == "allow"
+
+
 def test_off_asks_nothing_and_still_blocks() -> None:
     free = gate(mode="off")
     assert free.judge(run("rm -r x")).decision == "allow"
@@ -112,7 +134,7 @@ async def test_the_question_shows_the_exact_action_and_nothing_hidden() -> None:
     await gate().admit(run("rm -r a\u202eb\x1b[2K\u200b é"), context(person))
     question = person.asked[0]
     assert question.action == "rm -r a\\u202eb\\x1b[2K\\u200b é"
-    assert (question.kind, question.choices) == ("approval", APPROVAL_CHOICES)
+    assert (question.kind, question.choices) == ("approval", ("once", "session", "deny"))
     assert "deletes" in question.why
 
 
@@ -134,24 +156,78 @@ async def test_once_session_and_always() -> None:
     kept: list[str] = []
     policy = gate(remember=kept.append)
     person = Person("once", "session", "always")
-    await policy.admit(run("rm -r a"), context(person))
-    await policy.admit(run("rm -r a"), context(person))
-    await policy.admit(run("rm -r a"), context(person))
-    assert len(person.asked) == 2
-    await policy.admit(run("rm -r a"), context(person, session="other"))
-    await policy.admit(run("rm -r a"), context(Person(), session="third"))
-    assert kept == ["rm -r a"]
-    for other in ("rm -r b", "rm -r a b", "rm -r a; rm -r b"):
+    await policy.admit(run("pkill node"), context(person))
+    await policy.admit(run("pkill node"), context(person))
+    await policy.admit(run("pkill node"), context(person))
+    assert [question.choices for question in person.asked] == [APPROVAL_CHOICES] * 2
+    await policy.admit(run("pkill node"), context(person, session="other"))
+    await policy.admit(run("pkill node"), context(Person(), session="third"))
+    assert kept == ["pkill node"]
+    for other in ("pkill nod", "pkill node python", "pkill node; pkill python"):
         with pytest.raises(Denied):
             await policy.admit(run(other), context(Person()))
 
 
 async def test_a_remembered_rule_speaks_for_its_own_command_only() -> None:
     kept: list[str] = []
-    await gate(remember=kept.append).admit(run("rm -r a*"), context(Person("always")))
+    await gate(remember=kept.append).admit(run("pkill node*"), context(Person("always")))
     again = gate(allow=kept)
-    assert again.judge(run("rm -r a*")).decision == "allow"
-    assert again.judge(run("rm -r abc")).decision == "ask"
+    assert again.judge(run("pkill node*")).decision == "allow"
+    assert again.judge(run("pkill node1")).decision == "ask"
+
+
+@pytest.mark.parametrize(
+    "action",
+    [
+        run("rm -rf ./*"),
+        run("echo done; find . -name '*.tex' -delete"),
+        run("git clean -fdx"),
+        run("truncate -s 0 notes"),
+        run("echo x > .git/hooks/pre-commit"),
+        Action("read", ".env", "/home/u/work"),
+        Action("write", "/etc/hosts", "/home/u/work"),
+    ],
+)
+async def test_what_depends_on_the_folder_is_never_allowed_for_good(action: Action) -> None:
+    kept: list[str] = []
+    policy = gate(remember=kept.append)
+    person = Person("always")
+    await policy.admit(action, context(person))
+    assert person.asked[0].choices == ("once", "session", "deny")
+    await policy.admit(action, context(Person()))
+    elsewhere = Action(action.kind, action.what, "/home/u/thesis")
+    with pytest.raises(Denied):
+        await policy.admit(elsewhere, context(Person()))
+    with pytest.raises(Denied):
+        await policy.admit(action, context(Person(), session="other"))
+    assert kept == []
+
+
+async def test_a_rule_that_cannot_be_kept_does_not_undo_the_yes() -> None:
+    def broken(rule: str) -> None:
+        raise ConfigError("config.yaml:3: this is no YAML")
+
+    said: list[str] = []
+
+    async def progress(line: str) -> None:
+        said.append(line)
+
+    policy = gate(remember=broken)
+    await policy.admit(run("pkill node"), replace(context(Person("always")), progress=progress))
+    assert said == ["This runs, but the rule for later could not be kept: config.yaml:3: this is no YAML"]
+    await policy.admit(run("pkill node"), context(Person(), session="other"))
+
+
+async def test_keeping_a_rule_does_not_hold_the_others() -> None:
+    free = threading.Event()
+
+    def slow(rule: str) -> None:
+        assert free.wait(5), "the event loop stood still"
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(gate(remember=slow).admit, run("pkill node"), context(Person("always")))
+        await anyio.wait_all_tasks_blocked()
+        free.set()
 
 
 async def test_a_yes_in_one_folder_is_none_in_another() -> None:

@@ -49,13 +49,15 @@ class Analysis:
     """What was understood of a command line.
 
     `opaque` is true when some program to be run is only known when it runs; `writes` when files are
-    written; `reads` are the absolute paths its programs look at.
+    written; `assigns` when variables are set for a program; `reads` are the absolute paths its programs
+    look at.
     """
 
     findings: list[Finding] = field(default_factory=list[Finding])
     calls: list[Invocation] = field(default_factory=list[Invocation])
     opaque: bool = False
     writes: bool = False
+    assigns: bool = False
     reads: set[str] = field(default_factory=set[str])
 
     @property
@@ -135,6 +137,7 @@ class _Walk:
             self._invoke(simple.words, before, stdin, ())
 
     def _assigned(self, name: str) -> None:
+        self.made.assigns = True
         if name in _PRELOADING:
             self.found(ask("stay.preload", f"sets {name}, which puts a program before others"))
         elif name.startswith("HERMES_"):

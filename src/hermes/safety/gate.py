@@ -7,8 +7,11 @@ from functools import lru_cache
 from os.path import realpath
 from typing import Literal
 
+import anyio
+import anyio.to_thread
+
 from hermes.core.effects import ANYTHING, Effects, Footprint
-from hermes.core.errors import Denied, ToolError
+from hermes.core.errors import Denied, HermesError, ToolError
 from hermes.core.gate import Action, Verdict
 from hermes.core.ids import QuestionId, SessionId
 from hermes.core.messages import JSON, ToolCall
@@ -23,6 +26,10 @@ from hermes.safety.paths import Place
 Mode = Literal["manual", "smart", "off"]
 
 ALLOWED = Verdict("allow")
+FOR_NOW = (ONCE, SESSION, DENY)
+
+_OF_ITS_FOLDER = ("wipe.", "git.", "write.")  # what these do depends on where they run
+_RUNS_ANOTHER = ("run.", "stay.preload", "stay.git", "code.clone", "self.setting")
 
 
 class PolicyGate:
@@ -30,7 +37,8 @@ class PolicyGate:
 
     `mode` off turns questions into a yes; what is blocked stays blocked. `deny` and `allow` are patterns
     of commands (`sudo *`); deny goes before everything. `home`, `workspace` and `state` (the agent's own
-    home) are absolute. `remember` keeps a rule that was answered "always".
+    home) are absolute. `remember` keeps a rule that was answered "always"; it may take its time and raise
+    HermesError.
     """
 
     def __init__(
@@ -49,6 +57,7 @@ class PolicyGate:
         self._allow = list(allow)
         self._remember = remember
         self._place = Place(home, workspace, workspace, state)
+        self._keeping = anyio.Lock()
         self._said_yes: set[tuple[SessionId, str, str, str]] = set()
         self._analyse = lru_cache(maxsize=256)(self._analysed)
 
@@ -88,39 +97,43 @@ class PolicyGate:
         key = (ctx.session, action.kind, action.what, action.cwd)
         if key in self._said_yes:
             return
-        answer = await ctx.ask(
-            Question(QuestionId(fresh("ask")), "approval", shown, verdict.why, APPROVAL_CHOICES)
-        )
+        choices = self._choices(action)
+        answer = await ctx.ask(Question(QuestionId(fresh("ask")), "approval", shown, verdict.why, choices))
         if answer is None:
             raise Denied(
                 f"{shown}\nThis needs a person's yes, and nobody is there: {verdict.why} ({verdict.rule}).",
                 nobody=True,
             )
-        self._answered(answer.text.strip().lower(), action, key, verdict)
+        said = answer.text.strip().lower()
+        if said not in (ONCE, SESSION, ALWAYS):
+            reason = "" if said == DENY else f" They said: {said[:500]}"
+            raise Denied(f"A person said no to this: {shown} ({verdict.rule}).{reason}")
+        if said != ONCE:
+            self._said_yes.add(key)
+        if said == ALWAYS and said in choices:
+            await self._keep(escape(action.what), ctx)
 
-    def _answered(
-        self, said: str, action: Action, key: tuple[SessionId, str, str, str], verdict: Verdict
-    ) -> None:
-        if said == ONCE:
+    def _choices(self, action: Action) -> tuple[str, ...]:
+        """A yes for ever is kept without a folder, so it is offered only where the folder does not matter."""
+        if action.kind != "run":
+            return FOR_NOW
+        findings = self._analysis(action).findings
+        return FOR_NOW if any(f.rule.startswith(_OF_ITS_FOLDER) for f in findings) else APPROVAL_CHOICES
+
+    async def _keep(self, rule: str, ctx: ToolContext) -> None:
+        self._allow.append(rule)
+        if self._remember is None:
             return
-        if said == SESSION:
-            self._said_yes.add(key)
-            return
-        if said == ALWAYS:
-            self._said_yes.add(key)
-            if action.kind == "run":
-                rule = escape(action.what)
-                self._allow.append(rule)
-                if self._remember is not None:
-                    self._remember(rule)
-            return
-        reason = "" if said == DENY else f" They said: {said[:500]}"
-        raise Denied(f"A person said no to this: {visible(action.what)} ({verdict.rule}).{reason}")
+        try:
+            async with self._keeping:
+                await anyio.to_thread.run_sync(self._remember, rule)
+        except HermesError as error:  # the yes holds all the same
+            await ctx.progress(f"This runs, but the rule for later could not be kept: {error}")
 
     # The policy
 
     def _judge_command(self, action: Action) -> Verdict:
-        analysis = self._analyse(action.what, action.cwd or self._place.cwd)
+        analysis = self._analysis(action)
         worst = analysis.worst
         if worst is not None and worst.level == "block":
             return Verdict("block", worst.rule, f"It {worst.why}")
@@ -140,12 +153,14 @@ class PolicyGate:
         return None
 
     def _allowed(self, command: str, analysis: Analysis) -> bool:
-        """True for a command under a rule; a pattern speaks for a single program only."""
+        """True under a rule of the user; a pattern speaks for one program, not for those it would run."""
         if any(escape(command) == rule or command == rule for rule in self._allow):
             return True
         if len(analysis.calls) != 1 or analysis.opaque or re.search(r"[;&|<>`\n]|\$\(", command):
             return False
-        return any(fnmatchcase(analysis.calls[0].line, rule) for rule in self._allow)
+        if analysis.assigns or any(finding.rule.startswith(_RUNS_ANOTHER) for finding in analysis.findings):
+            return False
+        return any(fnmatchcase(command.strip(), rule) for rule in self._allow)
 
     def _judge_path(self, action: Action) -> Verdict:
         place = self._place.at(action.cwd) if action.cwd else self._place
@@ -179,6 +194,9 @@ class PolicyGate:
         if not analysis.only_reads:
             return ANYTHING
         return Footprint(reads=tuple(sorted(realpath(path) for path in analysis.reads)))
+
+    def _analysis(self, action: Action) -> Analysis:
+        return self._analyse(action.what, action.cwd or self._place.cwd)
 
     def _analysed(self, command: str, cwd: str) -> Analysis:
         return analyse(command, self._place.at(cwd))
