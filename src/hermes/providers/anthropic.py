@@ -21,7 +21,7 @@ the one before it has written, and a new conversation finds the stable tier.
 """
 
 import re
-from collections.abc import AsyncGenerator, Iterator, Mapping
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any, cast
@@ -29,11 +29,10 @@ from typing import Any, cast
 import msgspec
 
 from hermes.core.endpoints import Endpoint, WireSpec
-from hermes.core.errors import Rejected
 from hermes.core.events import TextDelta, ThoughtDelta
 from hermes.core.exchange import Exchange, Rendering
 from hermes.core.failures import Where, classify, cut, declined, empty, malformed
-from hermes.core.http import Http, HttpRequest
+from hermes.core.http import Http
 from hermes.core.messages import (
     JSON,
     Media,
@@ -52,62 +51,41 @@ from hermes.core.models import Delta, Finish, ModelInfo, Reply, Request
 from hermes.core.tools import ToolSpec
 from hermes.lib.loose_json import arguments
 from hermes.lib.text import clean
-from hermes.sdk.wire import ask, attach, cost, count, decode, encode, fit_id, fresh_id, known_name, melted
+from hermes.sdk.wire import (
+    HttpWire,
+    ask,
+    attach,
+    cost,
+    count,
+    decode,
+    encode,
+    fit_id,
+    fresh_id,
+    known_name,
+    melted,
+)
 
 _ID = re.compile(r"[A-Za-z0-9_-]{1,60}")  # of the 64 allowed: a repeated one grows
 _NAME = re.compile(r"[^A-Za-z0-9_-]")
 _IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 
 
-class Anthropic:
+class Anthropic(HttpWire):
     """One model behind one endpoint. See the top of the file for the options it understands."""
 
-    __slots__ = ("_endpoint", "_headers", "_http", "_info", "_key", "_options", "_where")
+    __slots__ = ("_key",)
 
     def __init__(self, endpoint: Endpoint, info: ModelInfo, http: Http) -> None:
-        self._endpoint = endpoint
-        self._info = info
-        self._http = http
-        self._options = cast("Mapping[str, Any]", endpoint.options)
-        key = endpoint.api_key.strip()
-        self._where = Where(
-            endpoint.vendor, endpoint.base_url, info.name, self._options.get("key_env", ""), key
-        )
-        auth = str(self._options.get("auth", "x-api-key"))
-        named = {"Authorization": f"Bearer {key}"} if auth == "bearer" else {auth: key}
-        self._headers = {
-            "Content-Type": "application/json",
-            "anthropic-version": str(self._options.get("version", "2023-06-01")),
-            **(named if key else {}),
-            **endpoint.headers,
-        }
+        version = {"anthropic-version": str(endpoint.options.get("version", "2023-06-01"))}
+        super().__init__(endpoint, info, http, auth="x-api-key", fixed=version)
         self._key = repr(("anthropic", endpoint.base_url, info, endpoint.options))
-
-    @property
-    def name(self) -> str:
-        return f"{self._info.vendor}/{self._info.name}"
-
-    @property
-    def info(self) -> ModelInfo:
-        return self._info
 
     async def stream(self, request: Request) -> AsyncGenerator[Delta, None]:
         """See `Model.stream`."""
-        if not all(value.isascii() and value.isprintable() for value in self._headers.values()):
-            raise Rejected(
-                f"The key for {self._where} has characters that no key has: set it again.", kind="auth"
-            )
         memo = self._memo(request)
         base = self._endpoint.base_url.rstrip("/")
         path = self._options.get("path", "/messages" if base.endswith("/v1") else "/v1/messages")
-        message = HttpRequest(
-            "POST",
-            base + path,
-            self._headers,
-            self._body(request, memo),
-            self._endpoint.connect,
-            self._endpoint.idle,
-        )
+        message = self._post(base + path, self._body(request, memo))
         answer = _Answer(self._where)
         async with ask(self._http, message, self._where) as listening:
             if listening.streams(bool(self._options.get("stream", True))):

@@ -32,6 +32,7 @@ from hermes.core.ids import CallId
 from hermes.core.messages import JSON, Message, Note, Outcome, Role, Text, ToolCall, ToolResult, Usage
 from hermes.core.models import Delta, Finish, ModelInfo, Reply, Request
 from hermes.core.tools import ToolSpec
+from hermes.sdk.wire import Wire
 
 SMALL = 8_192
 SEED = 1
@@ -48,7 +49,7 @@ _SAID = re.compile(r'"answer"\s*:\s*"')
 Chat = list[dict[str, str]]
 
 
-class Embedded:
+class Embedded(Wire):
     """One GGUF file. It is loaded when it is first asked, in a thread of its own."""
 
     def __init__(
@@ -59,20 +60,12 @@ class Embedded:
         load: Callable[[str, int], Any] | None = None,
     ) -> None:
         """`load` makes a server of a file and a window; xllamacpp's when None."""
+        super().__init__(info)
         self._load = load or _load
         self._options = cast("Mapping[str, Any]", endpoint.options)
-        self._info = info
         self._window = info.context or SMALL
         self._lock = threading.Lock()
         self._server: Any = None
-
-    @property
-    def name(self) -> str:
-        return f"{self._info.vendor}/{self._info.name}"
-
-    @property
-    def info(self) -> ModelInfo:
-        return self._info
 
     async def stream(self, request: Request) -> AsyncGenerator[Delta, None]:
         """See `Model.stream`. Temperature 0 and a fixed seed unless the request has a temperature."""

@@ -32,11 +32,11 @@ from typing import Any, cast
 import msgspec
 
 from hermes.core.endpoints import Endpoint, WireSpec
-from hermes.core.errors import ModelError, Rejected
+from hermes.core.errors import ModelError
 from hermes.core.events import TextDelta, ThoughtDelta
 from hermes.core.exchange import Exchange, Rendering
 from hermes.core.failures import Where, classify, cut, declined, empty, malformed
-from hermes.core.http import Http, HttpRequest
+from hermes.core.http import Http
 from hermes.core.messages import (
     JSON,
     Media,
@@ -54,56 +54,40 @@ from hermes.core.tools import ToolSpec
 from hermes.lib.loose_json import arguments
 from hermes.lib.text import clean
 from hermes.lib.think_tags import ThinkTags
-from hermes.sdk.wire import ask, attach, cost, count, decode, encode, fit_id, fresh_id, known_name, melted
+from hermes.sdk.wire import (
+    HttpWire,
+    ask,
+    attach,
+    cost,
+    count,
+    decode,
+    encode,
+    fit_id,
+    fresh_id,
+    known_name,
+    melted,
+)
 
 _NINE = re.compile(r"[A-Za-z0-9]{9}")
 _FORTY = re.compile(r".{1,36}", re.DOTALL)  # of the 40 allowed: a repeated one grows
 _NAME = re.compile(r"[^A-Za-z0-9_-]")
 
 
-class OpenAIChat:
+class OpenAIChat(HttpWire):
     """One model behind one endpoint. See the top of the file for the options it understands."""
 
-    __slots__ = ("_endpoint", "_headers", "_http", "_info", "_key", "_options", "_where")
+    __slots__ = ("_key",)
 
     def __init__(self, endpoint: Endpoint, info: ModelInfo, http: Http) -> None:
-        self._endpoint = endpoint
-        self._info = info
-        self._http = http
-        self._options = cast("Mapping[str, Any]", endpoint.options)
-        key = endpoint.api_key.strip()
-        self._where = Where(
-            endpoint.vendor, endpoint.base_url, info.name, self._options.get("key_env", ""), key
-        )
-        auth = self._options.get("auth", "bearer")
-        named = {"Authorization": f"Bearer {key}"} if auth == "bearer" else {str(auth): key}
-        self._headers = {"Content-Type": "application/json", **(named if key else {}), **endpoint.headers}
+        super().__init__(endpoint, info, http, auth="bearer", fixed={})
         self._key = repr(("openai_chat", endpoint.base_url, info, endpoint.options))
-
-    @property
-    def name(self) -> str:
-        return f"{self._info.vendor}/{self._info.name}"
-
-    @property
-    def info(self) -> ModelInfo:
-        return self._info
 
     async def stream(self, request: Request) -> AsyncGenerator[Delta, None]:
         """See `Model.stream`."""
-        if not all(value.isascii() and value.isprintable() for value in self._headers.values()):
-            raise Rejected(
-                f"The key for {self._where} has characters that no key has: set it again.", kind="auth"
-            )
         memo = self._memo(request)
         query = f"?{self._options['query']}" if self._options.get("query") else ""
-        message = HttpRequest(
-            "POST",
-            self._endpoint.base_url.rstrip("/") + self._options.get("path", "/chat/completions") + query,
-            self._headers,
-            self._body(request, memo),
-            self._endpoint.connect,
-            self._endpoint.idle,
-        )
+        path = self._options.get("path", "/chat/completions")
+        message = self._post(self._endpoint.base_url.rstrip("/") + path + query, self._body(request, memo))
         answer = _Answer(self._where, frozenset(tool.name for tool in request.tools))
         async with ask(self._http, message, self._where) as listening:
             if listening.streams(bool(self._options.get("stream", True))):

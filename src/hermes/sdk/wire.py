@@ -4,22 +4,23 @@ import hashlib
 import json
 import re
 from base64 import b64encode
-from collections.abc import AsyncGenerator, Collection, Iterable
+from collections.abc import AsyncGenerator, Collection, Iterable, Mapping
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePath
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import anyio
 import msgspec
 
-from hermes.core.errors import Unavailable
+from hermes.core.endpoints import Endpoint
+from hermes.core.errors import Rejected, Unavailable
 from hermes.core.events import TextDelta, ThoughtDelta
 from hermes.core.failures import Where, classify, malformed, stalled
 from hermes.core.http import Http, HttpReply, HttpRequest
 from hermes.core.ids import CallId
 from hermes.core.messages import Media
-from hermes.core.models import Delta, Price
+from hermes.core.models import Delta, ModelInfo, Price
 from hermes.lib.loose_json import cleaned
 from hermes.lib.sse import Events, batches
 from hermes.lib.text import clean
@@ -28,6 +29,61 @@ LARGEST = 64_000_000
 """Bytes of a reply that is not a stream; a line of a stream is held to less (see `lib.sse`)."""
 
 _encoder = msgspec.json.Encoder()
+
+
+class Wire:
+    """What a model of every protocol has: its name, and what is known of it."""
+
+    __slots__ = ("_info",)
+
+    def __init__(self, info: ModelInfo) -> None:
+        self._info = info
+
+    @property
+    def name(self) -> str:
+        return f"{self._info.vendor}/{self._info.name}"
+
+    @property
+    def info(self) -> ModelInfo:
+        return self._info
+
+
+class HttpWire(Wire):
+    """A model behind an HTTP endpoint: where it is, and the headers of every request.
+
+    The key goes into the header that the option `auth` names ("bearer" for Authorization); `fixed`
+    are the protocol's own headers.
+    """
+
+    __slots__ = ("_endpoint", "_headers", "_http", "_options", "_where")
+
+    def __init__(
+        self, endpoint: Endpoint, info: ModelInfo, http: Http, *, auth: str, fixed: Mapping[str, str]
+    ) -> None:
+        super().__init__(info)
+        self._endpoint = endpoint
+        self._http = http
+        self._options = cast("Mapping[str, Any]", endpoint.options)
+        key = endpoint.api_key.strip()
+        self._where = Where(
+            endpoint.vendor, endpoint.base_url, info.name, self._options.get("key_env", ""), key
+        )
+        auth = str(self._options.get("auth", auth))
+        named = {"Authorization": f"Bearer {key}"} if auth == "bearer" else {auth: key}
+        self._headers = {
+            "Content-Type": "application/json",
+            **fixed,
+            **(named if key else {}),
+            **endpoint.headers,
+        }
+
+    def _post(self, url: str, body: bytes) -> HttpRequest:
+        """The request with this body. Raise Rejected when a header cannot be sent."""
+        if not all(value.isascii() and value.isprintable() for value in self._headers.values()):
+            raise Rejected(
+                f"The key for {self._where} has characters that no key has: set it again.", kind="auth"
+            )
+        return HttpRequest("POST", url, self._headers, body, self._endpoint.connect, self._endpoint.idle)
 
 
 @asynccontextmanager

@@ -17,7 +17,7 @@ from hermes.stores.dialect import POSTGRES, Rows, Value
 from hermes.stores.index_postgres import Index
 from hermes.stores.migrations import CURRENT, statements
 from hermes.stores.sql import Tables, tables
-from hermes.stores.threads import ThreadedStore
+from hermes.stores.threads import Held, ThreadedStore
 from hermes.stores.worker import Job
 
 MIGRATING = 0x4865726D
@@ -125,13 +125,12 @@ class _Server:
         return version
 
 
-class _Connection:
-    """One thread's connection; given up after a failure and opened anew for the next batch."""
+class _Connection(Held[Connection]):
+    """Runs a thread's jobs on a server."""
 
     def __init__(self, server: _Server, clock: Clock, read_only: bool = False) -> None:
+        super().__init__()
         self._server, self._clock, self._read_only = server, clock, read_only
-        self._db: Connection | None = None
-        self._tables: Tables | None = None
 
     def run(self, jobs: list[Job]) -> None:
         """Run the jobs: reads each on a snapshot, writes together in one transaction."""
@@ -150,18 +149,6 @@ class _Connection:
             sleep(random() * 0.02 * tried)
             job.error = None
             self._together([job])
-
-    def deleted(self) -> bool:
-        """Whether something was deleted since this was last asked."""
-        if self._tables is None or not self._tables.forgotten.fresh:
-            return False
-        self._tables.forgotten.fresh = False
-        return True
-
-    def close(self) -> None:
-        db, self._db, self._tables = self._db, None, None
-        if db is not None:
-            db.close()
 
     def _together(self, jobs: list[Job]) -> None:
         """Run the jobs in one transaction. None of them counts unless the commit succeeds."""

@@ -15,7 +15,7 @@ from hermes.stores.dialect import SQLITE
 from hermes.stores.migrations import CURRENT, Schema, statements
 from hermes.stores.sql import Tables, tables
 from hermes.stores.sqlite_file import BUSY, into_wal_mode, said
-from hermes.stores.threads import ThreadedStore
+from hermes.stores.threads import Held, ThreadedStore
 from hermes.stores.worker import Job
 
 if TYPE_CHECKING:
@@ -135,13 +135,12 @@ def _make_folder(folder: Path) -> None:
         os.close(above)
 
 
-class _Connection:
-    """One thread's connection; given up after a failure and opened anew for the next batch."""
+class _Connection(Held[sqlite3.Connection]):
+    """Runs a thread's jobs on a file."""
 
     def __init__(self, file: _File, clock: Clock, read_only: bool = False) -> None:
+        super().__init__()
         self._file, self._clock, self._read_only = file, clock, read_only
-        self._db: sqlite3.Connection | None = None
-        self._tables: Tables | None = None
 
     def run(self, jobs: list[Job]) -> None:
         """Run the jobs: reads each on a snapshot, writes together in one transaction."""
@@ -185,18 +184,6 @@ class _Connection:
                 raise _Undone(job.error)
             db.execute("ROLLBACK TO work")
         db.execute("RELEASE work")
-
-    def deleted(self) -> bool:
-        """Whether something was deleted since this was last asked."""
-        if self._tables is None or not self._tables.forgotten.fresh:
-            return False
-        self._tables.forgotten.fresh = False
-        return True
-
-    def close(self) -> None:
-        db, self._db, self._tables = self._db, None, None
-        if db is not None:
-            db.close()
 
     def _opened(self) -> tuple[sqlite3.Connection, Tables]:
         if self._db is None or self._tables is None:

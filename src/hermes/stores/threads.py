@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from hermes.core.clock import Clock
 from hermes.core.errors import StoreError
@@ -23,6 +23,33 @@ class Lane(Protocol):
         ...
 
     def close(self) -> None: ...
+
+
+class Closable(Protocol):
+    def close(self) -> None: ...
+
+
+Db = TypeVar("Db", bound=Closable)
+
+
+class Held(Generic[Db]):
+    """One thread's connection and the tables on it; given up after a failure, opened anew when needed."""
+
+    def __init__(self) -> None:
+        self._db: Db | None = None
+        self._tables: Tables | None = None
+
+    def deleted(self) -> bool:
+        """Whether something was deleted since this was last asked."""
+        if self._tables is None or not self._tables.forgotten.fresh:
+            return False
+        self._tables.forgotten.fresh = False
+        return True
+
+    def close(self) -> None:
+        db, self._db, self._tables = self._db, None, None
+        if db is not None:
+            db.close()
 
 
 class Writing(Lane, Protocol):
