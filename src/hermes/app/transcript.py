@@ -60,9 +60,10 @@ def _parts(role: str, entry: Mapping[str, Any]) -> tuple[Part, ...]:
     parts: list[Part] = [Text(text)] if text else []
     for call in entry.get("tool_calls") or ():
         function = call["function"]
-        parts.append(
-            ToolCall(CallId(call["id"]), function["name"], json.loads(function["arguments"] or "{}"))
-        )
+        arguments = json.loads(function["arguments"] or "{}")
+        if not isinstance(arguments, dict):
+            raise TypeError(f"the arguments of {function['name']} are no object")
+        parts.append(ToolCall(CallId(call["id"]), function["name"], arguments))
     return tuple(parts) or (Note("(empty)"),)
 
 
