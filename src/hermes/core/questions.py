@@ -12,7 +12,7 @@ class Question:
 
     `action` is the exact thing to be approved (a command line, a path); `why` says in one sentence
     what made it a question. `choices` may be empty for free text. `expires` is microseconds since
-    the epoch, 0 for never. `permanent` offers are choices that outlive the session.
+    the epoch, 0 for never.
     """
 
     id: QuestionId

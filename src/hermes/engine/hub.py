@@ -13,9 +13,9 @@ from hermes.core.ids import SessionId
 
 @dataclass(slots=True, eq=False)
 class Observer:
-    """A listener with a bounded queue. Deltas melt together; nothing else is ever dropped.
+    """A listener with a bounded queue. Deltas melt together; other events are kept while there is room.
 
-    When the queue is full `lost` is set: the observer must read the log again.
+    When one had to be left out `lost` is set: the observer must read the log again.
     """
 
     limit: int = 256
