@@ -1,6 +1,6 @@
 """Store: everything that crosses time is a row, written in one transaction, acknowledged when synced."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol, TypeVar
 
@@ -122,6 +122,14 @@ class Messages(Protocol):
 
     def all(self, session: SessionId, after: int = 0) -> Sequence[Stored]:
         """Messages in order, those taken back left out."""
+        ...
+
+    def back(self, session: SessionId, word: str = "") -> Iterator[Stored]:
+        """Messages from the newest back, read as they are asked for; those taken back left out.
+
+        With `word` only those that hold it anywhere, names and arguments of calls included. To be
+        used up within the transaction.
+        """
         ...
 
     def retract(self, session: SessionId, since: int) -> int:

@@ -34,6 +34,13 @@ class Dialect:
     skip: str = ""
 
 
+def like(text: str) -> str:
+    """The pattern of LIKE (with ESCAPE '\\') for what has this text in it."""
+    for special in "\\%_":
+        text = text.replace(special, "\\" + special)
+    return f"%{text}%"
+
+
 SQLITE = Dialect("sqlite", "INTEGER PRIMARY KEY AUTOINCREMENT")
 POSTGRES = Dialect(
     "postgres",

@@ -8,7 +8,7 @@ from typing import Any
 from hermes.core.ids import SessionId
 from hermes.core.store import Hit
 from hermes.stores import codec
-from hermes.stores.dialect import Database, Value
+from hermes.stores.dialect import Database, Value, like
 from hermes.stores.words import LONGEST, Term, snippet, terms
 
 RECENT = 5_000
@@ -105,14 +105,12 @@ class Log:
         """Look through the newest messages for the text as typed, newest first."""
         if not asked.literal:
             return []
-        escaped = codec.to_text(asked.literal.lower())[1:-1]
-        for special in "\\%_":
-            escaped = escaped.replace(special, "\\" + special)
+        pattern = like(codec.to_text(asked.literal.lower())[1:-1])
         where, limits = _within(asked)
         rows = self._db.execute(
             f"{self._FOUND} AND m.id > (SELECT max(id) FROM messages) - ?{where}"
             " AND lower(m.body) LIKE ? ESCAPE '\\' ORDER BY m.id DESC LIMIT ?",
-            (newest, *limits, f"%{escaped}%", asked.limit * 4),
+            (newest, *limits, pattern, asked.limit * 4),
         ).fetchall()
         wanted = asked.literal.lower()
         kept = [row for row in rows if wanted in codec.searchable(row[4]).lower()]

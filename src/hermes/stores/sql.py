@@ -5,7 +5,7 @@ same row. Texts are cleaned on the way in, because no database stores everything
 can hold.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -17,9 +17,11 @@ from hermes.core.questions import Answer, Question
 from hermes.core.store import InboxItem, Lease, OutboxItem, Session, Stored
 from hermes.lib.text import clean
 from hermes.stores import codec
-from hermes.stores.dialect import Database, Dialect
+from hermes.stores.dialect import Database, Dialect, like
 
 Now = Callable[[], int]
+PAGE = 50
+"""Messages read at once on the way back through a log."""
 
 
 def tidy(text: str) -> str:
@@ -167,6 +169,18 @@ class MessageRows:
             (session, after),
         ).fetchall()
         return [Stored(seq, codec.decode(role, at, body)) for seq, role, at, body in rows]
+
+    def back(self, session: SessionId, word: str = "") -> Iterator[Stored]:
+        before = 2**62
+        while before:
+            rows = self._db.execute(
+                "SELECT seq, role, at, body FROM messages WHERE session = ? AND seq < ? AND retracted = 0"
+                f" AND body LIKE ? ESCAPE '\\' ORDER BY seq DESC LIMIT {PAGE}",
+                (session, before, like(word)),
+            ).fetchall()
+            for seq, role, at, body in rows:
+                yield Stored(seq, codec.decode(role, at, body))
+            before = rows[-1][0] if len(rows) == PAGE else 0
 
     def retract(self, session: SessionId, since: int) -> int:
         return self._mark(session, since, 1)

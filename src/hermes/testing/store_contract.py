@@ -230,6 +230,21 @@ class MessageContract:
         assert row.count == 3
         assert sorted(hit.seq for hit in await store.search("word")) == [1, 3, 4]
 
+    async def test_a_log_is_read_backwards(self, opened: Opened) -> None:
+        store = opened()
+        await begun(store)
+        for number in range(120):
+            await said(store, f"{number} {'100%_of' if number % 60 == 7 else 'x'}")
+        await store.write(lambda tx: tx.messages.retract(ONE, 119))
+
+        def places(word: str, session: SessionId = ONE) -> Callable[[Tx], list[int]]:
+            return lambda tx: [row.seq for row in tx.messages.back(session, word)]
+
+        assert await store.read(places("")) == list(range(118, 0, -1))
+        assert await store.read(places("100%_")) == [68, 8]
+        assert await store.read(places("100_")) == []
+        assert await store.read(places("", SessionId("nobody"))) == []
+
     async def test_drafts_are_read_in_order_and_cleared(self, opened: Opened) -> None:
         store = opened()
         await begun(store)

@@ -1,14 +1,15 @@
 """todo: the plan of a piece of work, as a list of steps."""
 
-from collections.abc import Sequence
-from typing import Annotated, Literal
+from collections.abc import Iterable, Sequence
+from typing import Annotated, Literal, cast
 
 from msgspec import Meta, Struct, convert
 
 from hermes.core.effects import Effects
 from hermes.core.errors import BadArguments
-from hermes.core.messages import JSON, Outcome
-from hermes.core.store import Store, Stored
+from hermes.core.messages import JSON, Outcome, ToolResult
+from hermes.core.plans import Plans
+from hermes.core.store import Store, Stored, Tx
 from hermes.core.tools import ToolContext, ToolOutput
 from hermes.sdk import tool
 
@@ -34,25 +35,37 @@ async def todo(
     ids = [step.id for step in todos or ()]
     if twice := {name for name in ids if ids.count(name) > 1}:
         raise BadArguments(f"Wrong arguments for todo: the id {min(twice)} is given more than once.")
-    if todos is not None and not merge:
-        return _shown(todos)
-    # The log is where the list is kept: it survives a restart, and /undo takes it back as well.
-    steps = await ctx.use(Store).read(lambda tx: _last(tx.messages.all(ctx.session)))
+    before = [] if todos is not None and not merge else await _before(ctx)
     fresh = {step.id: step for step in todos or ()}
-    kept = [fresh.pop(step.id, step) for step in steps]
-    return _shown([*kept, *fresh.values()])
+    kept = [fresh.pop(step.id, step) for step in before]
+    out = _shown([*kept, *fresh.values()])
+    if ctx.services.has(Plans):
+        ctx.use(Plans).keep(ctx.session, cast("list[JSON]", out.data["todos"]))
+    return out
 
 
-def _last(log: Sequence[Stored]) -> list[Step]:
+async def _before(ctx: ToolContext) -> list[Step]:
+    """The list so far: as the log has it, which survives a restart and is taken back by /undo."""
+
+    def look(tx: Tx) -> Sequence[JSON] | None:
+        return None if tx.sessions.get(ctx.session) is None else _last(tx.messages.back(ctx.session, "todo"))
+
+    found = await ctx.use(Store).read(look)
+    if found is None:  # a session that is kept nowhere
+        found = ctx.use(Plans).read(ctx.session) if ctx.services.has(Plans) else ()
+    return convert(found, list[Step])
+
+
+def _last(newest_first: Iterable[Stored]) -> Sequence[JSON]:
     """The list as the latest call that worked returned it."""
-    steps: list[Step] = []
-    calls: set[str] = set()
-    for entry in log:
-        calls.update(call.id for call in entry.message.calls if call.name == "todo")
-        for result in entry.message.results:
-            if result.call in calls and result.outcome is Outcome.OK:
-                steps = convert(result.data.get("todos", []), list[Step])
-    return steps
+    results: dict[str, ToolResult] = {}
+    for entry in newest_first:
+        results.update((result.call, result) for result in entry.message.results)
+        for call in reversed(entry.message.calls):
+            result = results.get(call.id)
+            if call.name == "todo" and result is not None and result.outcome is Outcome.OK:
+                return cast("Sequence[JSON]", result.data.get("todos", ()))
+    return ()
 
 
 def _shown(steps: list[Step]) -> ToolOutput:
