@@ -137,3 +137,48 @@ def test_delete_wants_a_yes(kept: Path, capsys: Captured) -> None:
     assert "--yes" in capsys.readouterr().err
     assert command(["sessions", "delete", "fruit", "--yes"]) == 0
     assert command(["sessions", "show", "fruit"]) == 2
+
+
+def test_delete_takes_the_long_results_along_and_no_others(kept: Path, capsys: Captured) -> None:
+    results = kept / "cache" / "results"
+    for session in (FIRST, SECOND):
+        (results / session).mkdir(parents=True)
+        (results / session / "call_1.txt").write_text("long")
+    assert command(["sessions", "delete", "fruit", "--yes"]) == 0
+    assert capsys.readouterr().out == f"Deleted: {FIRST}\n"
+    assert [path.name for path in results.iterdir()] == [SECOND]
+    (results / SECOND / "call_1.txt").unlink()
+    (results / SECOND).rmdir()
+    (results / SECOND).write_text("no folder")
+    assert command(["sessions", "delete", SECOND, "--yes"]) == 1
+    assert f"Remove {results / SECOND} yourself" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("key", ["..", "a/../../precious", "/precious"])
+def test_an_id_that_is_no_name_of_a_folder_removes_nothing(home: Path, key: str) -> None:
+    async def write() -> None:
+        store = open_store(home / "hermes.db", StillClock())
+        await store.write(lambda tx: tx.sessions.create(Session(SessionId(key), SessionId(key), title="odd")))
+        await store.close()
+
+    asyncio.run(write())
+    precious = home / "cache" / "precious"
+    precious.mkdir(parents=True)
+    assert command(["sessions", "delete", "odd", "--yes"]) == 0
+    assert precious.is_dir()
+
+
+def test_a_title_of_many_lines_is_one(home: Path, capsys: Captured) -> None:
+    async def write() -> None:
+        store = open_store(home / "hermes.db", StillClock())
+        await store.write(
+            lambda tx: tx.sessions.create(Session(FIRST, FIRST, title="a\nb\r\n\n" + "c" * 500))
+        )
+        await store.close()
+
+    asyncio.run(write())
+    assert command(["sessions", "list"]) == 0
+    (line,) = capsys.readouterr().out.splitlines()
+    assert line.endswith("a b " + "c" * 55 + "…")
+    assert command(["sessions", "show", FIRST]) == 0
+    assert capsys.readouterr().out.startswith("# a b ccc")

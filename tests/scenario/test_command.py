@@ -6,6 +6,7 @@ import pty
 import re
 import signal
 import sqlite3
+import subprocess
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -183,6 +184,13 @@ async def test_what_needs_a_yes_is_refused_when_nobody_is_there(desk: Desk) -> N
     assert "denied" in err or "refused" in err
 
 
+async def test_what_is_never_run_is_refused_too(desk: Desk) -> None:
+    script = [Says("", (("terminal", {"command": "rm -rf /"}),)), Says("I may not.")]
+    async with ModelServer(script) as server:
+        desk.configure(server, "approvals:\n  mode: 'off'\n")
+        assert (await desk.run("-z", "clean up"))[:2] == (4, "I may not.\n")
+
+
 async def test_the_limit_of_model_calls_is_exit_code_3(desk: Desk) -> None:
     (desk.work / "a.txt").write_text("x\n")
     async with ModelServer(lambda _: Says("", (("read_file", {"path": "a.txt"}),))) as server:
@@ -296,3 +304,32 @@ async def test_the_key_is_in_no_file_of_the_home_but_the_settings(desk: Desk) ->
         if path.is_file() and path.name != "config.yaml" and b"sk-canary" in path.read_bytes()
     ]
     assert leaked == []
+
+
+@pytest.mark.parametrize(
+    "args", [("--help",), ("sessions", "--help"), ("sessions", "list"), ("config", "show")]
+)
+def test_output_that_cannot_be_written_is_one_sentence(desk: Desk, args: tuple[str, ...]) -> None:
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            [*HERMES, *args], stdout=full, stderr=subprocess.PIPE, cwd=desk.work, env=desk.environ, timeout=30
+        )
+    assert done.returncode == 1
+    assert done.stderr.decode() == "hermes: the output cannot be written: No space left on device\n"
+
+
+async def test_a_folder_that_is_gone_and_a_file_that_is_none_are_one_sentence(desk: Desk) -> None:
+    desk.configure("http://127.0.0.1:9/v1")
+    (desk.home / "SOUL.md").mkdir()
+    code, out, err = await desk.run("-z", "hi")
+    assert (code != 0, out, len(err.splitlines())) == (True, "", 1)
+    assert "SOUL.md" in err
+    leave = f"cd {desk.work} && rmdir {desk.work} && exec {HERMES[0]} -P -m hermes"
+    for words in ("-z hi", "explain ls", "sessions export x -o y"):
+        with anyio.fail_after(30):
+            done = await anyio.run_process(
+                ["/bin/sh", "-c", f"mkdir -p {desk.work}; {leave} {words}"], check=False, env=desk.environ
+            )
+        assert done.returncode in {1, 2}
+        assert len(done.stderr.decode().splitlines()) == 1
+        assert done.stderr.startswith(b"hermes: ")

@@ -1,5 +1,6 @@
 """The conversation in a terminal: the real command on a pty, read as a person would see it."""
 
+import json
 import os
 import pty
 import subprocess
@@ -14,7 +15,7 @@ import anyio
 import pyte
 import pytest
 
-from hermes.testing.endpoint import Fails, ModelServer, Says
+from hermes.testing.endpoint import Fails, ModelServer, Raw, Says
 
 pytestmark = pytest.mark.anyio
 
@@ -232,6 +233,35 @@ async def test_a_model_that_fails_is_explained_and_the_next_message_works(tmp_pa
         await terminal.until("401")
         terminal.type("hi again", ENTER)
         await terminal.until("Fine now.")
+
+
+async def test_nothing_that_is_said_steers_the_terminal(tmp_path: Path) -> None:
+    evil = "ok\x1b]52;c;ZXZpbA==\x07\x1b[2J\x9b1m\u202egnp\u2066 end"
+    shown = r"ok\x1b]52;c;ZXZpbA==\x07\x1b[2J\x9b1m\u202egnp\u2066 end"
+    body = json.dumps({"error": {"message": evil}}, ensure_ascii=False).encode()
+    script = [
+        Says("", calls=(("clarify", {"question": f"Which {evil}?", "choices": [f"one {evil}", "two"]}),)),
+        Says(
+            f"# {evil}\n\n- `{evil}`\n- &#x202e;entity\n\n```sh\n{evil}\n```\n\n| {evil} |\n|---|\n| b |\n\n"
+        ),
+        Raw((body,), 400, {"content-type": "application/json"}),
+    ]
+    async with talking(tmp_path, script) as (terminal, _):
+        terminal.type("hi", ENTER)
+        await terminal.until(f"Which {shown}?", f"one {shown}")
+        terminal.type("1", ENTER)
+        await terminal.until("entity", "b\n")
+        await terminal.idle()
+        assert terminal.text.count(shown) >= 6
+        terminal.type("/title ", "a\u202eb", ENTER)
+        await terminal.until("The title is now: a\\u202eb")
+        terminal.type("and now?", ENTER)
+        await terminal.until("(400): ok")
+        await terminal.idle()
+        terminal.type(CTRL_D)
+        assert await terminal.ended() == 0
+        steering = [b"\x1b]", b"\x1b[2J", b"\xc2\x9b", b"\x07", "\u2066".encode()]
+        assert [bad for bad in steering if bad in terminal.raw] == []
 
 
 async def test_the_terminal_is_restored_when_the_shell_is_told_to_go(tmp_path: Path) -> None:

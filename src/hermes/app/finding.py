@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from hermes.core.errors import UsageError
 from hermes.core.store import Session, Store
 from hermes.lib.amounts import moment
-from hermes.lib.text import one_line
+from hermes.lib.text import harmless, one_line
 
 LISTED = 10
 
@@ -33,4 +33,4 @@ def rows(sessions: Iterable[Session], now: int, room: int = 60) -> Iterator[str]
 
 def title_of(session: Session, room: int = 60) -> str:
     """Its title on one line, however long and whatever is in it."""
-    return one_line(session.title, room) or "(no title)"
+    return one_line(harmless(session.title), room) or "(no title)"

@@ -197,7 +197,10 @@ def _asked(key: str) -> str:
     """A value that is not on the command line, where others could see it."""
     if not sys.stdin.isatty():
         return sys.stdin.read().removesuffix("\n").removesuffix("\r")
-    return getpass.getpass(f"{key}: ") if is_secret(key) else input(f"{key}: ")
+    try:
+        return getpass.getpass(f"{key}: ") if is_secret(key) else input(f"{key}: ")
+    except EOFError:
+        raise ConfigError(f"No value for {key} was given; nothing is changed.") from None
 
 
 def _unset(args: argparse.Namespace, at: Home, _: Mapping[str, str]) -> int:

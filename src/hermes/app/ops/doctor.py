@@ -80,6 +80,7 @@ async def _working(config: Config) -> list[Finding]:
     """What can only be known by trying: the store and the model."""
     findings: list[Finding] = []
     async with composed(config) as house:
+        findings += [Finding("bad", sentence, "mend the file, or take it out") for sentence in house.broken]
         try:
             count = await house.store.read(lambda tx: len(_sessions(tx)))
             findings.append(Finding("ok", f"store: {'1,000 or more' if count == 1_000 else count} sessions"))

@@ -14,7 +14,7 @@ from hermes.core.messages import ToolCall
 
 SUMMARY = "Say whether a command or a path would be allowed, asked about or blocked, and why."
 ALLOWED, NOT_ALLOWED = 0, 4
-OFF = "questions are switched off: approvals.mode"
+OFF = "questions are switched off (approvals.mode)"
 _EFFECTS = {
     "run": Effects(executes="what"),
     "read": Effects(reads=("what",)),
