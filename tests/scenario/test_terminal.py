@@ -25,7 +25,7 @@ from hermes.core.tools import ToolContext
 from hermes.engine.agent import Agent
 from hermes.engine.conversation import Conversation
 from hermes.engine.log import Log
-from hermes.engine.toolbox import Toolbox, refused_for_want_of_a_person
+from hermes.engine.toolbox import Toolbox, refused_unasked
 from hermes.safety.gate import PolicyGate
 from hermes.safety.guarded import GuardedSandbox
 from hermes.sandboxes.local import LocalSandbox
@@ -121,7 +121,7 @@ async def test_nobody_there_means_not_run(desk: Desk) -> None:
     (desk.work / "precious").mkdir()
     done = await desk.call(command="rm -r precious")
     assert done.outcome is Outcome.DENIED
-    assert refused_for_want_of_a_person(done)
+    assert refused_unasked(done)
     assert "rm -r precious" in done.text
     assert (desk.work / "precious").exists()
 
@@ -145,7 +145,7 @@ async def test_what_is_blocked_is_not_even_asked(desk: Desk) -> None:
     desk.answer = "always"
     done = await desk.call(command="rm -rf ~")
     assert (done.outcome, desk.asked) == (Outcome.DENIED, [])
-    assert not refused_for_want_of_a_person(done)
+    assert not refused_unasked(done)
 
 
 async def test_reading_a_secret_meets_the_same_gate(desk: Desk) -> None:

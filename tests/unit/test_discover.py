@@ -10,7 +10,7 @@ from hermes.core.services import Services
 from hermes.core.store import Store
 from hermes.core.tools import Tool
 from hermes.engine.toolbox import Toolbox
-from hermes.plugins.discover import values
+from hermes.plugins.discover import discover, values
 
 SHOUT = '''
 """Shout."""
@@ -53,3 +53,22 @@ def test_it_is_found_offered_and_described(shelf: ModuleType) -> None:
     }
     assert spec.parameters["required"] == ["words"]
     assert {one.name for one in Toolbox(found, Services({Store: object()})).specs} == {"shout", "remember"}
+
+
+@pytest.mark.parametrize(
+    ("code", "why"),
+    [
+        ("x = 1\ndef f(:\n", "shelf/broken.py:2 could not be loaded and is left out: SyntaxError"),
+        (
+            "\n\nimport nosuchmodule\n",
+            "shelf/broken.py:3 could not be loaded and is left out: ModuleNotFound",
+        ),
+        ("raise SystemExit(3)\n", "shelf/broken.py:1 could not be loaded and is left out: SystemExit: 3"),
+    ],
+)
+def test_a_broken_file_is_named_and_takes_no_other_with_it(shelf: ModuleType, code: str, why: str) -> None:
+    (Path(shelf.__path__[0]) / "broken.py").write_text(code)
+    found = discover(shelf, Tool)
+    assert [tool.spec.name for tool in found.values] == ["shout", "remember"]
+    (sentence,) = found.broken
+    assert sentence.startswith(why)

@@ -40,7 +40,7 @@ from hermes.engine.prompt import assemble
 from hermes.engine.toolbox import Toolbox
 from hermes.lib.ids import session_id
 from hermes.lib.text import one_line
-from hermes.plugins.discover import values
+from hermes.plugins.discover import discover, values
 from hermes.safety.gate import PolicyGate
 from hermes.safety.guarded import GuardedSandbox
 from hermes.safety.late import LateHttp
@@ -57,13 +57,17 @@ def open_home_store(config: Config, clock: Clock | None = None) -> Store:
 
 @dataclass(slots=True)
 class House:
-    """One home, composed and running: see `engine.runtime.Runtime`."""
+    """One home, composed and running: see `engine.runtime.Runtime`.
+
+    `broken` has a sentence for each extension that could not be loaded.
+    """
 
     config: Config
     clock: Clock
     store: Store
     http: LateHttp
     tools: tuple[Tool, ...]
+    broken: tuple[str, ...] = ()
     hub: Hub = field(default_factory=Hub)
     services: Services = field(default_factory=Services)
     supervisor: Supervisor = field(default_factory=Supervisor)
@@ -275,4 +279,9 @@ def build(config: Config, clock: Clock | None = None) -> House:
     store = open_home_store(config, clock)
     http = LateHttp(proxies(config.env))
     services = Services({Store: store, Http: http, Seen: Seen(), Preferences: ReadableSettings(config)})
-    return House(config, clock, store, http, tuple(values(hermes.tools, Tool)), services=services)
+    found = discover(hermes.tools, Tool)
+    named: dict[str, Tool] = {}
+    for tool in found.values:
+        if tool is not named.setdefault(tool.spec.name, tool):
+            found.broken.append(f"a second tool is named {tool.spec.name} and is left out")
+    return House(config, clock, store, http, tuple(named.values()), tuple(found.broken), services=services)

@@ -11,6 +11,7 @@ from typing import NoReturn
 
 import hermes.app.ops
 from hermes.app.lines import say, warn
+from hermes.app.logs import to_file
 from hermes.config.load import load
 from hermes.core.errors import ConfigError, HermesError, UsageError
 from hermes.lib.groups import leaf
@@ -165,6 +166,7 @@ def _operation(name: str, argv: list[str], options: argparse.Namespace) -> int:
         return int(op.run(args, None))
     flags = {"model.default": args.use_model} if args.use_model else {}
     config = load(profile=args.profile, flags=flags)
+    to_file(config.home)
     if config.notice:
         warn(f"hermes: {config.notice}")
     return int(op.run(args, config))

@@ -73,11 +73,15 @@ class TimedOut(ToolError):
 
 
 class Denied(HermesError):
-    """The gate did not allow an effect. `nobody` is true when nobody was there to be asked."""
+    """The gate did not allow an effect.
 
-    def __init__(self, message: str, *, nobody: bool = False) -> None:
+    `nobody` is true when nobody was there to be asked, `person` when somebody was and said no.
+    """
+
+    def __init__(self, message: str, *, nobody: bool = False, person: bool = False) -> None:
         super().__init__(message)
         self.nobody = nobody
+        self.person = person
 
 
 class BudgetSpent(HermesError):

@@ -62,7 +62,9 @@ class Toolbox:
         try:
             output = await tool.run(ctx, call.arguments)
         except Denied as no:
-            output = ToolOutput(f"denied: {no}", {"nobody": no.nobody}, outcome=Outcome.DENIED)
+            output = ToolOutput(
+                f"denied: {no}", {"nobody": no.nobody, "person": no.person}, outcome=Outcome.DENIED
+            )
         except TimedOut as late:
             output = ToolOutput(str(late), outcome=Outcome.TIMED_OUT)
         except HermesError as error:
@@ -102,9 +104,9 @@ class Toolbox:
         return Toolbox((t for t in self._tools.values() if t.spec.name not in gone), self.services)
 
 
-def refused_for_want_of_a_person(result: ToolResult) -> bool:
-    """True when a call was denied because nobody was there to be asked."""
-    return result.outcome is Outcome.DENIED and result.data.get("nobody") is True
+def refused_unasked(result: ToolResult) -> bool:
+    """True when a call was denied without a person's word: nobody was there, or it is never done."""
+    return result.outcome is Outcome.DENIED and result.data.get("person") is not True
 
 
 def renamed(result: ToolResult, call: ToolCall) -> ToolResult:

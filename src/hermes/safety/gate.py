@@ -107,7 +107,7 @@ class PolicyGate:
         said = answer.text.strip().lower()
         if said not in (ONCE, SESSION, ALWAYS):
             reason = "" if said == DENY else f" They said: {said[:500]}"
-            raise Denied(f"A person said no to this: {shown} ({verdict.rule}).{reason}")
+            raise Denied(f"A person said no to this: {shown} ({verdict.rule}).{reason}", person=True)
         if said != ONCE:
             self._said_yes.add(key)
         if said == ALWAYS and said in choices:

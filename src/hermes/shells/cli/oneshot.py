@@ -26,7 +26,7 @@ from hermes.core.messages import Role
 from hermes.core.store import Session
 from hermes.engine.conversation import Conversation, Turn
 from hermes.engine.runtime import Runtime
-from hermes.engine.toolbox import refused_for_want_of_a_person
+from hermes.engine.toolbox import refused_unasked
 from hermes.shells.cli import words
 from hermes.shells.cli.plain import Closed, Interview, Notes, Paper, Streams, discard
 from hermes.shells.cli.stdin import question
@@ -132,7 +132,7 @@ class _Shell:
                 tasks.start_soon(self._mention, event)
             case ToolFinished(call, result):
                 self.course.running.discard(call.id)
-                self.course.refused |= refused_for_want_of_a_person(result)
+                self.course.refused |= refused_unasked(result)
             case Asked(asked) if self.person is not None:
                 tasks.start_soon(self.person.ask, asked, turn)
             case TurnEnded():
