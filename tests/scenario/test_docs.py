@@ -30,5 +30,5 @@ async def test_an_example_runs(code: str, tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setenv("HERMES_HOME", str(tmp_path))
     monkeypatch.chdir(tmp_path)
     async with ModelServer(lambda _: Says("Hello.")) as server:
-        page = compile(code.replace("BASE_URL", repr(f"{server.url}/v1")), "example", "exec")
+        page = compile(code.replace("http://127.0.0.1:8080", server.url), "example", "exec")
         await asyncio.to_thread(exec, page, {"__name__": "example"})

@@ -26,6 +26,7 @@ from hermes.core.gate import Gate
 from hermes.core.http import Http
 from hermes.core.ids import SessionId
 from hermes.core.messages import Message
+from hermes.core.plans import Plans
 from hermes.core.sandbox import Deadlines, Sandbox
 from hermes.core.seen import Seen
 from hermes.core.services import Services
@@ -278,7 +279,9 @@ def build(config: Config, clock: Clock | None = None) -> House:
     clock = clock or SystemClock()
     store = open_home_store(config, clock)
     http = LateHttp(proxies(config.env))
-    services = Services({Store: store, Http: http, Seen: Seen(), Preferences: ReadableSettings(config)})
+    services = Services(
+        {Store: store, Http: http, Seen: Seen(), Plans: Plans(), Preferences: ReadableSettings(config)}
+    )
     found = discover(hermes.tools, Tool)
     named: dict[str, Tool] = {}
     for tool in found.values:
