@@ -1,5 +1,6 @@
 """Markdown that is still being written, words made harmless, and what a terminal shows of them."""
 
+import io
 import re
 
 from hypothesis import given
@@ -13,7 +14,7 @@ from hermes.shells.cli import words
 from hermes.shells.cli.blocks import Blocks
 from hermes.shells.cli.choices import choice, offered
 from hermes.shells.cli.look import Look
-from hermes.shells.cli.plain import _rows
+from hermes.shells.cli.plain import Paper, _rows
 from hermes.shells.cli.render import Painter
 
 PLAIN = Painter(Look(colors="none"))
@@ -115,6 +116,15 @@ def test_an_entity_cannot_turn_writing_round_either() -> None:
     painted = PLAIN.markdown("a &#x202e;b\n\n|&#x202e;c|\n|-|\n|d|\n\n# &#x2066;e\n\n![&#x202e;f](g)", 80)
     assert not set(painted) & set("\u202e\u2066")
     assert "a \\u202eb" in painted
+
+
+def test_a_line_end_may_come_in_two_pieces() -> None:
+    out = io.StringIO()
+    paper = Paper(out, live=True)
+    for piece in ("a\r", "\nb\r", "c\r", "\n"):
+        paper.grow(piece)
+    paper.settle("a\r\nb\rc\r\n")
+    assert out.getvalue() == "a\nb\\x0dc\n\n"
 
 
 def test_what_joins_and_spaces_words_stays_as_it_is() -> None:

@@ -4,6 +4,7 @@ import argparse
 import asyncio
 import json
 import os
+import re
 import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -112,7 +113,7 @@ async def _search(args: argparse.Namespace, store: Store) -> int:
 
 
 def _found(hit: Hit) -> dict[str, str | int]:
-    text = _marked(hit.snippet, "", "")
+    text = hit.snippet.replace("\x02", "").replace("\x03", "")
     place: dict[str, str | int] = {
         "session": hit.session,
         "title": hit.title,
@@ -218,7 +219,7 @@ async def _whole(store: Store, text: str) -> tuple[Session, list[Message]]:
 
 def _marked(snippet: str, on: str, off: str) -> str:
     """The snippet with its found words marked, and nothing else that could steer a terminal."""
-    shown = "".join(c if c.isprintable() or c in "\x02\x03" else " " for c in snippet)
+    shown = re.sub(r"[^\x02\x03]+", lambda piece: harmless(piece[0]), snippet)
     return shown.replace("\x02", on).replace("\x03", off)
 
 
