@@ -32,3 +32,5 @@ async def test_an_example_runs(code: str, tmp_path: Path, monkeypatch: pytest.Mo
     async with ModelServer(lambda _: Says("Hello.")) as server:
         page = compile(code.replace("http://127.0.0.1:8080", server.url), "example", "exec")
         await asyncio.to_thread(exec, page, {"__name__": "example"})
+        talks = ("agent.run_conversation(", "agent.stream(")
+        assert bool(server.asked) == any(name in code for name in talks)
