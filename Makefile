@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+JOBS ?= 2
 .DEFAULT_GOAL := help
 
 .PHONY: help try test check fix docs bench real night clean
@@ -26,7 +27,7 @@ try: $(VENV)/.try ## Set up and answer a question with a real tool call
 
 test: $(VENV)/.test ## Set up, check and test everything that needs PyPI only
 	@$(MAKE) --no-print-directory check
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 
 check: $(VENV)/.test ## Style, types, layers
 	$(BIN)/ruff check .

@@ -21,6 +21,9 @@ pytestmark = pytest.mark.anyio
 
 CTRL_C, CTRL_D, ENTER, TAB, ALT_ENTER = "\x03", "\x04", "\r", "\t", "\x1b\r"
 
+QUIET = 0.45
+"""Seconds without a key after which the shell takes the next for an answer."""
+
 
 @pytest.fixture
 def anyio_backend() -> str:
@@ -68,6 +71,17 @@ class Terminal:
                 self._feed()
             return self.text
         raise AssertionError(f"{words} not on the screen:\n{self.text}")
+
+    async def answer(self, key: str, *words: str) -> None:
+        """Press a key after the keyboard was quiet, again if need be, until these are on the screen."""
+        for _ in range(5):
+            with anyio.move_on_after(QUIET):
+                await self.until(*words)
+            self.type(key)
+            with anyio.move_on_after(2):
+                await self.until(*words)
+                return
+        raise AssertionError(f"{key} does not lead to {words}:\n{self.text}")
 
     async def idle(self) -> None:
         """Read until no turn runs."""
@@ -198,16 +212,11 @@ async def test_an_approval_shows_the_exact_action_and_words_are_no_answer(tmp_pa
         terminal.type("wipe it", ENTER)
         await terminal.until("rm -rf doomed #\\x1b[2K\\u202e", "yes, once")
         terminal.type("so go on")  # somebody who goes on typing: s, o and a are keys too
-        await anyio.sleep(0.7)
-        assert doomed.exists()
-        terminal.type("d")
-        await terminal.until("→ deny", "I left it.", "✗ terminal")
+        await terminal.answer("d", "→ deny", "I left it.", "✗ terminal")
         assert doomed.exists()
         terminal.type("really", ENTER)
         await terminal.until("› really", "yes, once")
-        await anyio.sleep(0.5)  # as long as the shell wants the keyboard to be quiet
-        terminal.type("o")
-        await terminal.until("→ once", "Gone.")
+        await terminal.answer("o", "→ once", "Gone.")
     assert not doomed.exists()
 
 

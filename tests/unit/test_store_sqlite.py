@@ -9,6 +9,7 @@ import sys
 from collections.abc import Awaitable, Callable
 from contextlib import closing
 from pathlib import Path
+from threading import Event
 
 import pytest
 
@@ -139,24 +140,35 @@ async def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
     assert str(error) == f"{file} cannot be opened: Not a directory. Check its folder."
 
 
-async def test_a_full_disk_loses_only_what_was_refused(file: Path) -> None:
-    store = await begun(file, "before")
+async def nearly_full(file: Path, steps: Path) -> Store:
+    """A store with one session whose writing connection finds the disk full soon; the next one does not."""
+    await (await begun(file, "before")).close()
     pages = ask(file, "PRAGMA page_count")
+    return sqlite_store(file, StillClock(), schema=next_schema(steps, f"PRAGMA max_page_count = {pages};"))
 
-    def fill(tx: object) -> None:
-        tx.messages._db.execute(f"PRAGMA max_page_count = {pages}")  # type: ignore[attr-defined]
 
-    await store.write(fill)
+async def test_a_full_disk_loses_only_what_was_refused(file: Path, tmp_path: Path) -> None:
+    store = await nearly_full(file, tmp_path / "steps")
     with pytest.raises(StoreError) as caught:
         await said(store, "x" * 100_000)
     assert (
         str(caught.value) == f"The disk is full: {file} could not be written. Free some space and try again."
     )
     await said(store, "after")
-    await store.write(fill)
+    assert await logged(store) == ["before", "after"]
+    await store.close()
+
+
+async def test_a_full_disk_loses_nothing_of_those_that_share_the_commit(file: Path, tmp_path: Path) -> None:
+    store = await nearly_full(file, tmp_path / "steps")
+    all_queued = Event()
+    store.post(lambda tx: all_queued.wait(10))
     store.post(lambda tx: tx.messages.append(ONE, user("x" * 100_000)))
-    await said(store, "in the same commit")
-    assert (await logged(store))[-1] == "in the same commit"
+    store.post(lambda tx: tx.messages.append(ONE, user("in the same commit")))
+    all_queued.set()
+    await said(store, "after")
+    texts = [text[:20] for text in await logged(store)]
+    assert texts == ["before", "x" * 20, "in the same commit", "after"]  # each was tried anew by itself
     await store.close()
 
 
