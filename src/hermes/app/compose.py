@@ -14,7 +14,9 @@ import hermes.commands
 import hermes.tools
 from hermes.app.cache import prune
 from hermes.app.clock import SystemClock
+from hermes.app.finding import find_session
 from hermes.app.models import Choice, choose
+from hermes.app.policy import policy
 from hermes.app.preferences import ReadableSettings
 from hermes.config.load import Config
 from hermes.config.proxies import proxies
@@ -42,7 +44,6 @@ from hermes.engine.toolbox import Toolbox
 from hermes.lib.ids import session_id
 from hermes.lib.text import one_line
 from hermes.plugins.discover import discover, values
-from hermes.safety.gate import PolicyGate
 from hermes.safety.guarded import GuardedSandbox
 from hermes.safety.late import LateHttp
 from hermes.sandboxes.local import LocalSandbox, Supervisor
@@ -84,13 +85,7 @@ class House:
         return self._answers
 
     async def find(self, text: str, principal: str = "local") -> Session:
-        found = await self.store.read(lambda tx: tx.sessions.find(text, principal))
-        if not found:
-            raise UsageError(f"there is no session {text!r}: `hermes sessions list` shows them")
-        if len(found) > 1:
-            listing = "".join(f"\n  {one.id}  {one.title}" for one in found[:10])
-            raise UsageError(f"{text!r} names {len(found)} sessions:{listing}")
-        return found[0]
+        return await find_session(self.store, text, self.clock.now(), principal)
 
     async def newest(self, principal: str = "local", source: str = "terminal") -> Session:
         found = await self.store.read(lambda tx: tx.sessions.list(1, 0, principal, source))
@@ -189,8 +184,9 @@ class House:
         try:
             return str(Path(self.config.settings.terminal.cwd).expanduser().absolute())
         except (OSError, RuntimeError) as error:
+            why = error.strerror if isinstance(error, OSError) else str(error)
             raise ConfigError(
-                f"the working directory cannot be had ({error}): go to one that exists, or set terminal.cwd"
+                f"the working directory cannot be had ({why}): go to one that exists, or set terminal.cwd"
             ) from error
 
     def _soul(self) -> str:
@@ -212,15 +208,7 @@ class House:
 
     def _agent(self, choice: Choice, session: Session, extra: Sequence[Tool]) -> Agent:
         settings = self.config.settings
-        gate = PolicyGate(
-            settings.approvals.mode,
-            home=str(Path.home()),
-            workspace=session.cwd,
-            state=str(self.config.home),
-            deny=settings.approvals.deny,
-            allow=settings.command_allowlist,
-            remember=self._allow_always,
-        )
+        gate = policy(self.config, session.cwd, self._allow_always)
         place = LocalSandbox(
             session.cwd,
             self.config.env,
