@@ -235,6 +235,8 @@ async def test_text_that_was_shown_survives_kill_9(desk: Desk) -> None:
         assert [row.message.text for row in rows] == ["tell me"]
         assert words.startswith(kept)
         assert len(kept) >= 0.95 * len(shown)
+        code, seen, _ = await desk.run("sessions", "show", session.id)
+        assert (code, kept.rpartition(" ")[2] in seen) == (0, True)
         assert (await desk.run("-c", "-z", "go on"))[1] == "going on\n"
         assert complaints("openai_chat", server.asked[1].body) == []
         said = [m["content"] for m in server.asked[1].json["messages"] if m["role"] == Role.ASSISTANT]

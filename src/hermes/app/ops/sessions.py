@@ -17,7 +17,7 @@ from hermes.app.finding import find_session, rows, title_of
 from hermes.app.lines import paint, say, terminal
 from hermes.config.load import Config
 from hermes.core.errors import HermesError, UsageError
-from hermes.core.messages import Message
+from hermes.core.messages import Message, Role, Text
 from hermes.core.store import Hit, Session, Store
 from hermes.lib.amounts import moment, stamp
 from hermes.lib.text import clean, harmless, one_line
@@ -212,9 +212,13 @@ async def _named(store: Store, text: str) -> Session:
 
 
 async def _whole(store: Store, text: str) -> tuple[Session, list[Message]]:
+    """The session with all that was said, an answer that was cut off by a crash included."""
     session = await _named(store, text)
-    stored = await store.read(lambda tx: tx.messages.all(session.id))
-    return session, [row.message for row in stored]
+    stored, draft = await store.read(lambda tx: (tx.messages.all(session.id), tx.drafts.read(session.id)))
+    messages = [row.message for row in stored]
+    if draft:
+        messages.append(Message(Role.ASSISTANT, (Text(draft),), interrupted=True))
+    return session, messages
 
 
 def _marked(snippet: str, on: str, off: str) -> str:
