@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from hermes.lib.pathmatch import encloses
+
 
 @dataclass(frozen=True, slots=True)
 class Effects:
@@ -47,8 +49,4 @@ NOTHING = Footprint()
 
 
 def _meet(left: Iterable[str], right: Iterable[str]) -> bool:
-    return any(_encloses(a, b) or _encloses(b, a) for a in left for b in right)
-
-
-def _encloses(outer: str, inner: str) -> bool:
-    return inner == outer or inner.startswith(outer.rstrip("/") + "/")
+    return any(encloses(a, b) or encloses(b, a) for a in left for b in right)

@@ -18,6 +18,11 @@ def matches(pattern: str, path: str) -> bool:
     return _compiled(pattern).fullmatch(subject) is not None
 
 
+def encloses(outer: str, inner: str) -> bool:
+    """True when an absolute path is this folder or lies below it."""
+    return inner == outer or inner.startswith(outer.rstrip("/") + "/")
+
+
 @lru_cache(64)
 def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(_translated(pattern.lstrip("/")), re.DOTALL)

@@ -3,7 +3,7 @@
 import posixpath
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from itertools import pairwise, takewhile
 
@@ -12,7 +12,7 @@ from hermes.safety import paths, shell
 from hermes.safety.dangers import Finding, Invocation, ask, block
 from hermes.safety.paths import Place
 from hermes.safety.shell import Pipeline, Redirect, Script, Simple, Unparsable, Word
-from hermes.safety.tables import programs, words
+from hermes.safety.tables import programs, variables, words
 
 _GUESSED = (
     "rm",
@@ -32,11 +32,6 @@ _GUESSED = (
 )
 _NAMES = re.compile(r"[A-Za-z_]\w*=")
 _VERSION = re.compile(r"(?<=[A-Za-z])[\d.]+$")
-_PRELOADING = words(
-    """
-    LD_PRELOAD BASH_ENV PROMPT_COMMAND DYLD_INSERT_LIBRARIES GIT_SSH_COMMAND GIT_SSH
-    """
-)
 _INPUT = ("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0", "-")
 _HIDING = frozenset(("base64", "rev", "tac", "xxd"))
 _DREAD = re.compile(
@@ -128,20 +123,24 @@ class _Walk:
             self.script(inner)
         for redirect in simple.redirects:
             self._redirect(redirect, simple)
-        for name, _ in simple.assigns:
-            self._assigned(name)
+        for name, value in simple.assigns:
+            self._assigned(name, value)
         if simple.words:
             stdin = shell.fed(simple)
             if stdin is None and before:
                 stdin = shell.printed(before)
             self._invoke(simple.words, before, stdin, ())
 
-    def _assigned(self, name: str) -> None:
+    def _assigned(self, name: str, value: Word) -> None:
+        """A variable is set: some name a program, or make others load one."""
         self.made.assigns = True
-        if name in _PRELOADING:
-            self.found(ask("stay.preload", f"sets {name}, which puts a program before others"))
-        elif name.startswith("HERMES_"):
+        if name.startswith("HERMES_"):
             self.found(ask("self.setting", f"sets {name}, a setting of the agent itself"))
+        if variables.loads(name, value.text):
+            self.found(ask("stay.preload", f"sets {name}, which puts a program before others"))
+        if variables.names_a_program(name):
+            self.made.opaque = self.made.opaque or value.dynamic
+            self.text(value.text.lstrip("|- "))
 
     def _redirect(self, redirect: Redirect, simple: Simple) -> None:
         target = redirect.target.text
@@ -149,6 +148,12 @@ class _Walk:
             self.found(ask("door.tcp", "connects to another machine"))
         elif redirect.writes:
             path = self.place.resolve(target)
+            if (
+                redirect.op in (">", ">|")
+                and seen.prints_nothing(simple)
+                and not paths.inside(path, self.place)
+            ):
+                self.found(ask("wipe.empty", f"empties {path}, outside the working folder"))
             if path not in ("/dev/null", "/dev/stderr", "/dev/stdout"):
                 self.made.writes = True
                 self.found(*seen.of_write(target, self.place))
@@ -157,7 +162,7 @@ class _Walk:
         elif redirect.op == "<":
             path = self.place.resolve(target)
             self.made.reads.add(path)
-            if paths.is_secret(path, self.place):
+            if seen.reads_secrets(target, self.place):
                 self.found(ask("secret.read", f"reads {target}, which may hold secrets"))
 
     # One program
@@ -224,6 +229,10 @@ class _Walk:
     def _inside(self, call: Invocation, before: Pipeline) -> None:
         if call.name in programs.SHELLS:
             self._shell(call)
+        elif call.name in ("export", "declare", "typeset", "readonly", "local"):
+            self._exported(call)
+        elif call.name == "git":
+            self._git(call)
         elif call.name == "eval":
             self._code_or_ask(call.args, "run.eval")
         elif call.name in ("source", "."):
@@ -236,6 +245,26 @@ class _Walk:
             self._wrapper(call, before)
         elif interpreter := _interpreter(call.name):
             self._interpreter(call, programs.INTERPRETERS[interpreter])
+
+    def _exported(self, call: Invocation) -> None:
+        for word in call.args:
+            name, equals, value = word.text.partition("=")
+            if equals:
+                self._assigned(name, replace(word, text=value))
+
+    def _git(self, call: Invocation) -> None:
+        """The command lines that git is handed."""
+        for setting in seen.values(call.texts, "-c", "--config", "--config-env"):
+            key, _, value = setting.partition("=")
+            if value and variables.git_runs(key):
+                self.found(ask("run.git", f"sets {key}, which makes git run a program"))
+                self.text(value.lstrip("! "))
+        words = call.positionals
+        if words[:2] in (["bisect", "run"], ["submodule", "foreach"]):
+            self.text(" ".join(call.texts[call.texts.index(words[1]) + 1 :]).removeprefix("--recursive "))
+        for command in seen.values(call.texts, "--exec", "-x", "--extcmd"):
+            if words[:1] in (["rebase"], ["difftool"]):
+                self.text(command)
 
     def _wrapper(self, call: Invocation, before: Pipeline) -> None:
         split = [text for text in call.texts if re.match(r"-S|--split-string", text)]
@@ -269,7 +298,8 @@ class _Walk:
             if text in options:
                 index += 1
             elif _NAMES.match(text) and call.name in ("env", "sudo", "doas"):
-                self._assigned(text.partition("=")[0])
+                name, _, value = text.partition("=")
+                self._assigned(name, replace(call.args[index], text=value))
             elif not text.startswith("-") or text == "-":
                 break
             index += 1

@@ -1,5 +1,6 @@
 """What is dangerous about one program called with these words. Pure: no file is looked at."""
 
+import posixpath
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -10,7 +11,7 @@ from typing import Literal
 
 from hermes.safety import paths
 from hermes.safety.paths import Place
-from hermes.safety.shell import Word
+from hermes.safety.shell import Simple, Word
 from hermes.safety.tables import programs, rules, words
 from hermes.safety.tables.code import CODE
 from hermes.safety.tables.rules import Row
@@ -179,20 +180,44 @@ def named_paths(text: str) -> Iterator[str]:
 
 
 def _of_paths(call: Invocation, place: Place) -> Iterator[Finding]:
-    if call.name in ("echo", "printf", "git", "cd", "mkdir", "which", "type"):
+    if call.name in ("echo", "printf", "cd", "mkdir", "which", "type"):
         return
-    if call.name not in programs.LOOKERS:
+    if call.name not in programs.LOOKERS and call.name != "git":
         for text in call.texts:
-            named = (place.resolve(part) for part in named_paths(text))
-            if any(path not in _ENDLESS and _holds_secrets(path, place) for path in named):
+            if any(reads_secrets(part, place) for part in named_paths(text)):
                 yield ask("secret.read", f"reads {text}, which may hold secrets")
+        for root in _roots(call):
+            if paths.reaches_secrets(place.resolve(root), place):
+                yield ask("secret.read", f"reads all of {place.resolve(root)}, where secrets are kept")
     for target in written(call):
         yield from of_write(target, place)
 
 
-def _holds_secrets(path: str, place: Place) -> bool:
-    """True for a secret and for a folder of them."""
-    return paths.is_secret(path, place) or paths.is_secret(f"{path}/.", place)
+def reads_secrets(named: str, place: Place) -> bool:
+    """True when this path or glob names a secret, or a folder of them."""
+    path = place.resolve(named)
+    if path in _ENDLESS:
+        return False
+    return paths.holds_secrets(path, place) or (_wild(path) and paths.may_be_secret(path, place))
+
+
+def _wild(path: str) -> bool:
+    return any(char in path for char in "*?[")
+
+
+def _roots(call: Invocation) -> Iterator[str]:
+    """The folders of which a program reads everything."""
+    if call.name not in programs.RECURSIVE:
+        return
+    having, first, last = programs.RECURSIVE[call.name]
+    if having and not call.has(*having):
+        return
+    where = [*values(call.texts, "-C", "--directory")] if call.name.endswith("tar") else []
+    named = [text for text in call.texts if not text.startswith("-") and text not in where]
+    roots = named[first:last] if last else named[first:]
+    if (not roots and first and not call.before) or (first == 1 and call.has(*programs.BEFORE_PATTERN)):
+        roots.append(".")
+    yield from (posixpath.join(*where, root) for root in roots)
 
 
 def of_write(target: str, place: Place) -> Iterator[Finding]:
@@ -200,7 +225,9 @@ def of_write(target: str, place: Place) -> Iterator[Finding]:
     path = place.resolve(target)
     if paths.is_disk(path):
         yield block("disk.write", f"writes over the disk {path}")
-    elif paths.is_protected(path, place):
+    elif any(paths.is_protected(one, place) for one in (path, f"{path}/.")) or (
+        _wild(path) and paths.may_be_protected(path, place)
+    ):
         yield ask("write.protected", f"changes {path}")
 
 
@@ -215,6 +242,10 @@ def written(call: Invocation) -> Iterator[str]:
         yield from values(call.texts, "-t", "--target-directory")
     elif call.name in ("sed", "perl", "ruby") and call.has("-i", "-i*", "--in-place*"):
         yield from words[1:] if len(words) > 1 else words
+    elif call.name == "git":
+        yield from values(call.texts, "--output", "--output-directory")
+        if {"format-patch", "archive"} & set(call.positionals[:1]):
+            yield from values(call.texts, "-o")
     elif call.name == "dd":
         yield from (text[3:] for text in call.texts if text.startswith("of="))
     elif call.name in programs.FETCHERS:
@@ -235,6 +266,12 @@ def values(texts: tuple[str, ...], *options: str) -> Iterator[str]:
                 yield text[len(option) + 1 :]
             elif len(option) == 2 and len(text) > 2 and text.startswith(option) and text[2] in "/~.":
                 yield text[2:]
+
+
+def prints_nothing(simple: Simple) -> bool:
+    """True for a command that is there for its redirection only, which empties a file."""
+    said = [word.text for word in simple.words]
+    return not said or said[0] in (":", "true") or said == ["cat", "/dev/null"]
 
 
 # Pipes and the network

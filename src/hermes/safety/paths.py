@@ -7,6 +7,8 @@ from fnmatch import fnmatchcase, translate
 from functools import lru_cache
 
 from hermes.core.errors import ToolError
+from hermes.lib.pathmatch import encloses
+from hermes.safety.globs import meet
 from hermes.safety.tables import paths as table
 
 
@@ -40,9 +42,30 @@ def is_secret(path: str, place: Place) -> bool:
     return _listed(path, place, table.SECRET, table.NOT_SECRET)
 
 
+def holds_secrets(path: str, place: Place) -> bool:
+    """True for a secret and for a folder of them."""
+    known = _compiled(place.home, place.state, "", table.NOT_SECRET)
+    return is_secret(path, place) or (is_secret(f"{path}/.", place) and not known.fullmatch(_folded(path)))
+
+
 def is_protected(path: str, place: Place) -> bool:
     """True when writing to this absolute path changes the machine, a login, or the agent itself."""
     return _listed(path, place, table.PROTECTED, table.NOT_PROTECTED) or is_secret(path, place)
+
+
+def may_be_secret(pattern: str, place: Place) -> bool:
+    """True when some secret, or a folder of them, fits this absolute glob."""
+    return _met(pattern, place, table.SECRET, table.NOT_SECRET)
+
+
+def may_be_protected(pattern: str, place: Place) -> bool:
+    """True when some file that `is_protected` fits this absolute glob."""
+    return _met(pattern, place, table.PROTECTED, table.NOT_PROTECTED) or may_be_secret(pattern, place)
+
+
+def reaches_secrets(folder: str, place: Place) -> bool:
+    """True for a folder with a known place of secrets somewhere below it."""
+    return any(encloses(_folded(folder), known) for known in _known(place.home, place.state))
 
 
 def is_disk(path: str) -> bool:
@@ -51,7 +74,7 @@ def is_disk(path: str) -> bool:
 
 def is_vital(path: str, place: Place) -> bool:
     """True for a folder whose loss is the loss of the machine or of everything somebody has."""
-    return path in table.SYSTEM_FOLDERS or path == place.home or _encloses(path, place.home)
+    return path in table.SYSTEM_FOLDERS or path == place.home or encloses(path, place.home)
 
 
 def covers_vital(pattern: str, place: Place) -> bool:
@@ -68,15 +91,11 @@ def is_regenerable(path: str, place: Place) -> bool:
 
 def inside(path: str, place: Place) -> bool:
     """True below the workspace or a temporary folder."""
-    return any(_encloses(top, path) and top != path for top in (place.workspace, "/tmp", "/var/tmp") if top)
-
-
-def _encloses(outer: str, inner: str) -> bool:
-    return inner == outer or inner.startswith(outer.rstrip("/") + "/")
+    return any(encloses(top, path) and top != path for top in (place.workspace, "/tmp", "/var/tmp") if top)
 
 
 def _listed(path: str, place: Place, listed: tuple[str, ...], but: tuple[str, ...]) -> bool:
-    workspace = place.workspace if _encloses(place.workspace, path) else ""
+    workspace = place.workspace if encloses(place.workspace, path) else ""
     rules = _compiled(place.home, place.state, workspace, listed)
     exceptions = _compiled(place.home, place.state, "", but)
     folded = _folded(path)
@@ -101,3 +120,49 @@ def _placed(pattern: str, home: str, state: str) -> str:
     if pattern.startswith("~"):
         return home + pattern[1:]
     return state + pattern[1:] if pattern.startswith("@") else pattern
+
+
+# Globs
+
+_HEAD = re.compile(r"[^*?\[]*")
+_TELLING = re.compile(r"\.|[^*?\[]{3}")  # how a name must begin to mean one that may lie anywhere
+
+
+@lru_cache(maxsize=256)
+def _met(pattern: str, place: Place, listed: tuple[str, ...], but: tuple[str, ...]) -> bool:
+    pattern = _folded(pattern)
+    if _compiled(place.home, place.state, "", but).fullmatch(pattern):
+        return False
+    workspace = place.workspace if encloses(place.workspace, pattern) else ""
+    known = _anchored(place.home, place.state, workspace, listed)
+    return any(_meets(typed, one) for typed in (pattern, f"{pattern}/x") for one in known)
+
+
+def _meets(pattern: str, listed: str) -> bool:
+    if listed.startswith("*"):
+        name = posixpath.basename(pattern)
+        return listed[1] == "/" and bool(_TELLING.match(name)) and meet(name, listed[2:])
+    typed, known = _head(pattern), _head(listed)
+    return (typed.startswith(known) or known.startswith(typed)) and meet(pattern, listed)
+
+
+@lru_cache(maxsize=16)
+def _anchored(home: str, state: str, workspace: str, patterns: tuple[str, ...]) -> tuple[str, ...]:
+    """The patterns with their places filled in; what may follow a whole name (`shadow*`) left out."""
+    full = (_folded(_placed(pattern, home, state)) for pattern in patterns)
+    inside = _folded(f"{workspace}/x") if workspace else ""
+    kept = (one for one in full if not (inside and fnmatchcase(inside, one)) and not one.startswith("*/*"))
+    return tuple(re.sub(r"(?<=[^/*])\*$", "", one) for one in kept)
+
+
+@lru_cache(maxsize=16)
+def _known(home: str, state: str) -> tuple[str, ...]:
+    """The folders and files with secrets whose place is known."""
+    anchored = (one for one in table.SECRET if not one.startswith("*"))
+    heads = {_head(_folded(_placed(one, home, state))).rstrip("/") for one in anchored}
+    return tuple(sorted(heads))
+
+
+def _head(pattern: str) -> str:
+    found = _HEAD.match(pattern)
+    return found[0] if found else ""

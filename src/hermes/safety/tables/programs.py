@@ -153,6 +153,38 @@ DATABASES = words(
     psql mysql mariadb sqlite3 sqlite mongosh mongo clickhouse-client duckdb sqlcmd cqlsh bq usql
     """
 )
+# Read whole folders: the options that make them do so (none: always), and which words are the folders.
+_ALWAYS: tuple[str, ...] = ()
+_COPIES = ("-r", "-R", "-a", "--recursive", "--archive")
+_CREATES = ("-c", "-r", "-u", "--create", "--append", "--update", "c*", "[rux]*c*")
+RECURSIVE: dict[str, tuple[tuple[str, ...], int, int]] = {
+    "grep": (("-r", "-R", "--recursive", "--dereference-recursive"), 1, 0),
+    "egrep": (("-r", "-R", "--recursive"), 1, 0),
+    "fgrep": (("-r", "-R", "--recursive"), 1, 0),
+    "rg": (_ALWAYS, 1, 0),
+    "ag": (_ALWAYS, 1, 0),
+    "ack": (_ALWAYS, 1, 0),
+    "tar": (_CREATES, 0, 0),
+    "bsdtar": (_CREATES, 0, 0),
+    "gtar": (_CREATES, 0, 0),
+    "zip": (("-r", "-R", "--recurse*"), 1, 0),
+    "7z": (("a", "u"), 2, 0),
+    "cp": (_COPIES, 0, -1),
+    "rsync": (_COPIES, 0, -1),
+    "scp": (_COPIES, 0, -1),
+    "diff": (("-r", "--recursive"), 0, 0),
+}
+BEFORE_PATTERN = (
+    "-e",
+    "-f",
+    "-g",
+    "-A",
+    "-B",
+    "-C",
+    "-m",
+    "-t",
+    "-T",
+)  # then the first word may be no pattern
 # Only look at a file's name and mode, or use a key without showing it.
 LOOKERS = words(
     """
