@@ -137,15 +137,16 @@ async def test_once_is_once_and_session_is_for_the_same_command(desk: Desk) -> N
     await desk.call(command="rm -r a")
     assert len(desk.asked) == 2
     desk.answer = "deny"
-    assert (await desk.call(command="rm -r b")).outcome is Outcome.DENIED
-    assert len(desk.asked) == 3
+    said_no = await desk.call(command="rm -r b")
+    assert (said_no.outcome, len(desk.asked)) == (Outcome.DENIED, 3)
+    assert not refused_unasked(said_no)
 
 
 async def test_what_is_blocked_is_not_even_asked(desk: Desk) -> None:
     desk.answer = "always"
     done = await desk.call(command="rm -rf ~")
     assert (done.outcome, desk.asked) == (Outcome.DENIED, [])
-    assert not refused_unasked(done)
+    assert refused_unasked(done)
 
 
 async def test_reading_a_secret_meets_the_same_gate(desk: Desk) -> None:
