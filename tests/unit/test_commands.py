@@ -403,6 +403,9 @@ CC="ccache gcc" make
 export PATH="$HOME/.local/bin:$PATH"
 PATH=$PWD/node_modules/.bin:$PATH eslint .
 GIT_CONFIG_GLOBAL=/dev/null git log
+curl -s -o /dev/null https://example.test
+echo x | tee /dev/stderr
+dd if=a of=/dev/null
 git -c user.name=x commit -m y
 git bisect run make test
 git submodule foreach git pull

@@ -225,9 +225,7 @@ def of_write(target: str, place: Place) -> Iterator[Finding]:
     path = place.resolve(target)
     if paths.is_disk(path):
         yield block("disk.write", f"writes over the disk {path}")
-    elif any(paths.is_protected(one, place) for one in (path, f"{path}/.")) or (
-        _wild(path) and paths.may_be_protected(path, place)
-    ):
+    elif paths.holds_protected(path, place) or (_wild(path) and paths.may_be_protected(path, place)):
         yield ask("write.protected", f"changes {path}")
 
 

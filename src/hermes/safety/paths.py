@@ -44,8 +44,9 @@ def is_secret(path: str, place: Place) -> bool:
 
 def holds_secrets(path: str, place: Place) -> bool:
     """True for a secret and for a folder of them."""
-    known = _compiled(place.home, place.state, "", table.NOT_SECRET)
-    return is_secret(path, place) or (is_secret(f"{path}/.", place) and not known.fullmatch(_folded(path)))
+    if is_secret(path, place):
+        return True
+    return is_secret(f"{path}/.", place) and not _excepted(path, place, table.NOT_SECRET)
 
 
 def is_protected(path: str, place: Place) -> bool:
@@ -66,6 +67,13 @@ def may_be_protected(pattern: str, place: Place) -> bool:
 def reaches_secrets(folder: str, place: Place) -> bool:
     """True for a folder with a known place of secrets somewhere below it."""
     return any(encloses(_folded(folder), known) for known in _known(place.home, place.state))
+
+
+def holds_protected(path: str, place: Place) -> bool:
+    """True for what `is_protected` and for a folder of it."""
+    if is_protected(path, place):
+        return True
+    return is_protected(f"{path}/.", place) and not _excepted(path, place, table.NOT_PROTECTED)
 
 
 def is_disk(path: str) -> bool:
@@ -102,6 +110,10 @@ def _listed(path: str, place: Place, listed: tuple[str, ...], but: tuple[str, ..
     return bool(rules.fullmatch(folded)) and not exceptions.fullmatch(folded)
 
 
+def _excepted(path: str, place: Place, but: tuple[str, ...]) -> bool:
+    return bool(_compiled(place.home, place.state, "", but).fullmatch(_folded(path)))
+
+
 def _folded(path: str) -> str:
     """A name in a dot folder in lower case: some file systems do not tell `.SSH` from `.ssh`."""
     return "/".join(part.lower() if part.startswith(".") else part for part in path.split("/"))
@@ -131,7 +143,7 @@ _TELLING = re.compile(r"\.|[^*?\[]{3}")  # how a name must begin to mean one tha
 @lru_cache(maxsize=256)
 def _met(pattern: str, place: Place, listed: tuple[str, ...], but: tuple[str, ...]) -> bool:
     pattern = _folded(pattern)
-    if _compiled(place.home, place.state, "", but).fullmatch(pattern):
+    if _excepted(pattern, place, but):
         return False
     workspace = place.workspace if encloses(place.workspace, pattern) else ""
     known = _anchored(place.home, place.state, workspace, listed)
