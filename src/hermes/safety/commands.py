@@ -5,14 +5,15 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
-from itertools import pairwise, takewhile
+from itertools import pairwise
 
 from hermes.safety import dangers as seen
 from hermes.safety import paths, shell
 from hermes.safety.dangers import Finding, Invocation, ask, block
 from hermes.safety.paths import Place
+from hermes.safety.reading import changes_nothing, read_paths
 from hermes.safety.shell import Pipeline, Redirect, Script, Simple, Unparsable, Word
-from hermes.safety.tables import programs, variables, words
+from hermes.safety.tables import programs, variables
 
 _GUESSED = (
     "rm",
@@ -63,7 +64,7 @@ class Analysis:
     @property
     def only_reads(self) -> bool:
         """True when every program is in the table of those that change nothing."""
-        return not (self.opaque or self.writes) and all(map(_changes_nothing, self.calls))
+        return not (self.opaque or self.writes) and all(map(changes_nothing, self.calls))
 
 
 def analyse(command: str, place: Place) -> Analysis:
@@ -222,7 +223,7 @@ class _Walk:
             if call.name == "wget" or call.has("-O", "--remote-name*"):
                 names = (posixpath.basename(text) for text in call.positionals if "://" in text)
                 self.downloaded.update(self.place.resolve(name) for name in names if name)
-        self.made.reads.update(_read_paths(call, self.place, piped))
+        self.made.reads.update(read_paths(call, self.place, piped))
 
     # Programs that run programs
 
@@ -451,64 +452,3 @@ def _found_by(texts: list[str]) -> list[Word]:
     return [
         Word(f"{root.rstrip('/')}/{name}", globbed=True) for root in roots or ["."] for name in names or ["*"]
     ]
-
-
-# What only reads
-
-_PATTERN_FIRST = words("grep egrep fgrep zgrep rg awk sed jq yq ag ack fd")
-_VALUED = (
-    "-e",
-    "-f",
-    "-g",
-    "-A",
-    "-B",
-    "-C",
-    "-m",
-    "-t",
-    "-T",
-    "--*",
-)  # the pattern may not be the first word
-_LOOKS_AROUND = words("ls find fd rg tree du ag ack")
-_CARRIERS = words("cd command env nice time timeout nohup xargs builtin")
-
-
-def _changes_nothing(call: Invocation) -> bool:
-    if call.name == "git":
-        sub = next(iter(call.positionals), "")
-        return sub in programs.GIT_READS and not call.has(*programs.GIT_NOT_READING)
-    if call.name in _CARRIERS:
-        return True  # what they run is a call of its own
-    if call.name in ("sh", "bash"):
-        return bool(call.texts and re.fullmatch(r"-\w*c", call.texts[0]))  # and so is this
-    if call.name not in programs.READERS and call.name not in programs.PURE:
-        return False
-    return not call.has(*programs.NOT_READING.get(call.name, ()))
-
-
-def _read_paths(call: Invocation, place: Place, piped: bool) -> Iterator[str]:
-    """The paths a reading program names, or the folder it stands in when it names none."""
-    if call.name in programs.PURE or call.name in _CARRIERS or call.name in programs.SHELLS:
-        return
-    if call.name == "git":
-        yield from (place.resolve(value) for value in (place.cwd, *seen.values(call.texts, "-C")))
-        return
-    named = _operands(call)
-    recursive = call.name in _LOOKS_AROUND or call.has("-r", "-R")
-    if (
-        any(word.dynamic for word in named)
-        or "xargs" in call.under
-        or (call.name in _PATTERN_FIRST and call.has(*_VALUED))
-        or (not named and (recursive or not piped))
-    ):
-        yield place.cwd
-    for word in named:
-        plain = re.split(r"[*?\[]", word.text)[0] if word.globbed else word.text
-        yield place.resolve(posixpath.dirname(plain) if word.globbed else plain)
-
-
-def _operands(call: Invocation) -> list[Word]:
-    """The words that are neither options nor the pattern to look for."""
-    if call.name == "find":
-        return list(takewhile(lambda word: not word.text.startswith(("-", "(", "!")), call.args))
-    found = [word for word in call.args if not word.text.startswith("-")]
-    return found[1:] if call.name in _PATTERN_FIRST else found
