@@ -2,24 +2,13 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import Iterator
+from importlib import import_module
 from typing import Any
 
-import anthropic as anthropic_sdk
-import openai as openai_sdk
 import pytest
-from anthropic.types.message_create_params import (
-    MessageCreateParamsNonStreaming,
-    MessageCreateParamsStreaming,
-)
 from hypothesis import given, settings
-from openai.types.chat.completion_create_params import (
-    CompletionCreateParamsNonStreaming,
-    CompletionCreateParamsStreaming,
-)
-from pydantic import TypeAdapter
-from wire_logs import WIRES, logs, rendered
+from wire_logs import WIRES, Read, logs, rendered
 
 from hermes.core.endpoints import Endpoint
 from hermes.core.messages import Message, Thought, user
@@ -28,15 +17,15 @@ from hermes.core.tools import ToolSpec
 from hermes.safety.http import HttpxClient
 from hermes.testing.endpoint import ModelServer, Says
 
-SHAPES = {
-    ("openai_chat", True): TypeAdapter(CompletionCreateParamsStreaming),
-    ("openai_chat", False): TypeAdapter(CompletionCreateParamsNonStreaming),
-    ("anthropic", True): TypeAdapter(MessageCreateParamsStreaming),
-    ("anthropic", False): TypeAdapter(MessageCreateParamsNonStreaming),
-}
 TOOLS = (
     ToolSpec("read_file", "Read a file.", {"type": "object", "properties": {"path": {"type": "string"}}}),
 )
+
+
+@pytest.fixture(scope="module")
+def sdks() -> Any:
+    """The module that speaks for the vendors; it takes seconds to load, so only who asks it does."""
+    return import_module("vendor_sdks")
 
 
 def fully(value: Any) -> Any:
@@ -52,15 +41,17 @@ def fully(value: Any) -> Any:
 @pytest.mark.parametrize("wire", WIRES)
 @settings(max_examples=40, deadline=None)
 @given(log=logs)
-def test_the_sdk_types_accept_every_request(wire: str, stream: bool, log: tuple[Message, ...]) -> None:
+def test_the_sdk_types_accept_every_request(
+    sdks: Any, wire: str, stream: bool, log: tuple[Message, ...]
+) -> None:
     [body] = asyncio.run(rendered(wire, log or (user("hi"),), stream=stream))
     request = json.loads(body)
-    assert fully(SHAPES[wire, stream].validate_python(request, extra="forbid"))["model"] == "big"
+    assert fully(sdks.shape(wire, stream).validate_python(request, extra="forbid"))["model"] == "big"
 
 
-def test_the_types_of_the_sdks_do_refuse() -> None:
+def test_the_types_of_the_sdks_do_refuse(sdks: Any) -> None:
     message = {"role": "user", "content": "hi", "api_content": "x"}
-    for shape in SHAPES.values():
+    for shape in (sdks.shape(wire, stream) for wire in WIRES for stream in (True, False)):
         with pytest.raises(ValueError, match="api_content"):
             fully(
                 shape.validate_python({"model": "m", "max_tokens": 1, "messages": [message]}, extra="forbid")
@@ -73,8 +64,6 @@ ANSWERS = {
     "calls": Says("", (("read_file", {}), ("read_file", {"path": "b"}), ("other", {"deep": {"a": "\\"}}))),
     "a thought": Says("42", thought="six times seven", signature="sig"),
 }
-Read = tuple[str, str, list[tuple[str, str, Any]], tuple[int, int, int]]
-"""Text, thought, calls, and the input, output and cached tokens."""
 
 
 async def ours(wire: str, server: ModelServer, stream: bool) -> Read:
@@ -91,54 +80,15 @@ async def ours(wire: str, server: ModelServer, stream: bool) -> Read:
     return message.text, thought, calls, (usage.input, usage.output, usage.cached)
 
 
-@asynccontextmanager
-async def openai_client(server: ModelServer) -> AsyncIterator[openai_sdk.AsyncOpenAI]:
-    async with openai_sdk.AsyncOpenAI(base_url=server.url, api_key="k", max_retries=0) as client:
-        yield client
-
-
-async def theirs_openai(server: ModelServer, body: dict[str, Any]) -> Read:
-    async with openai_client(server) as client:
-        if body["stream"]:
-            async with client.chat.completions.stream(
-                **{key: value for key, value in body.items() if key != "stream"}
-            ) as stream:
-                completion: Any = await stream.get_final_completion()
-        else:
-            completion = await client.chat.completions.create(**body)
-    message, usage = completion.choices[0].message, completion.usage
-    calls = [(c.id, c.function.name, json.loads(c.function.arguments)) for c in message.tool_calls or ()]
-    thought = (message.model_extra or {}).get("reasoning_content") or ""
-    tokens = (usage.prompt_tokens, usage.completion_tokens, usage.prompt_tokens_details.cached_tokens)
-    return message.content or "", thought, calls, tokens
-
-
-async def theirs_anthropic(server: ModelServer, body: dict[str, Any]) -> Read:
-    async with anthropic_sdk.AsyncAnthropic(base_url=server.url, api_key="k", max_retries=0) as client:
-        if body["stream"]:
-            async with client.messages.stream(
-                **{key: value for key, value in body.items() if key != "stream"}
-            ) as stream:
-                message: Any = await stream.get_final_message()
-        else:
-            message = await client.messages.create(**body)
-    blocks, usage = message.content, message.usage
-    text = "".join(block.text for block in blocks if block.type == "text")
-    thought = "".join(block.thinking for block in blocks if block.type == "thinking")
-    calls = [(block.id, block.name, block.input) for block in blocks if block.type == "tool_use"]
-    read = usage.input_tokens + usage.cache_read_input_tokens
-    return text, thought, calls, (read, usage.output_tokens, usage.cache_read_input_tokens)
-
-
 @pytest.mark.parametrize("answer", ANSWERS)
 @pytest.mark.parametrize("stream", [True, False], ids=["streamed", "plain"])
 @pytest.mark.parametrize("wire", WIRES)
-def test_the_sdk_sends_and_reads_the_same(wire: str, stream: bool, answer: str) -> None:
+def test_the_sdk_sends_and_reads_the_same(sdks: Any, wire: str, stream: bool, answer: str) -> None:
     async def compare() -> None:
         async with ModelServer([ANSWERS[answer]] * 2) as server:
             mine = await ours(wire, server, stream)
             body = server.asked[0].json
-            read = await (theirs_anthropic if wire == "anthropic" else theirs_openai)(server, body)
+            read = await sdks.READING[wire](server, body)
             assert mine == read
             assert server.asked[1].json == body
             assert server.asked[1].wire == wire

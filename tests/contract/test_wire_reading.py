@@ -117,7 +117,7 @@ async def judged(wire: str, paper: PaperHttp) -> None:
 
 @pytest.mark.parametrize("whole", [False, True], ids=["streamed", "whole"])
 @pytest.mark.parametrize("wire", WIRES)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(data=st.data())
 def test_odd_answers(wire: str, whole: bool, data: st.DataObject) -> None:
     sent: list[Any] = data.draw(streams[wire])

@@ -1,7 +1,7 @@
 """Logs of every shape, and what the wires make of them."""
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeAlias
 
 from hypothesis import strategies as st
 
@@ -19,6 +19,8 @@ TOOLS = (
     ToolSpec("terminal", "Run a command.", {"type": "object", "properties": {}}),
 )
 INFO = ModelInfo("big", "vendor", max_output=1000, vision=True)
+Read: TypeAlias = tuple[str, str, list[tuple[str, str, Any]], tuple[int, int, int]]
+"""Text, thought, calls, and the input, output and cached tokens."""
 ANSWERS = {
     "openai_chat": sse({"choices": [{"delta": {"content": "ok"}, "finish_reason": "stop"}]}),
     "anthropic": sse(

@@ -35,7 +35,7 @@ async def test_it_finds_what_pythons_search_finds(pattern: str) -> None:
 
 @pytest.mark.parametrize(
     "pattern",
-    ["((a)+)+$", "(?:a|a)*$", "(?:a?){40}a{40}$", "a?" * 40 + "a{40}$", ".*.*.*.*.*x", "(?=(a+)+$)b"],
+    ["((a)+)+$", "(?:a|a)*$", "a?" * 40 + "a{40}$", ".*.*.*.*.*x"],
 )
 async def test_what_would_take_for_ever_is_ended_and_holds_nothing_up(pattern: str) -> None:
     ticks = 0
@@ -49,7 +49,7 @@ async def test_what_would_take_for_ever_is_ended_and_holds_nothing_up(pattern: s
     began = time.monotonic()
     async with anyio.create_task_group() as both:
         both.start_soon(tick)
-        async with finder(re.compile(pattern), patience=0.3) as finding:
+        async with finder(re.compile(pattern), patience=0.2) as finding:
             with pytest.raises(ToolError, match="takes too long"):
                 await finding.fitting(["a" * 39 + "b" if "{40}" in pattern else "a" * 1_999 + "b"])
         both.cancel_scope.cancel()

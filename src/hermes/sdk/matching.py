@@ -13,7 +13,7 @@ from anyio.abc import Process
 
 from hermes.core.errors import ToolError
 
-PATIENCE = 1.5
+PATIENCE = 1.0
 """Seconds for the lines of one call, which may be a few megabytes."""
 ALTOGETHER = 60.0
 """Seconds for all calls."""
