@@ -240,9 +240,7 @@ class House:
     def _allow_always(self, rule: str) -> None:
         """Keep a command pattern that a person answered "always"."""
         edit = import_module("hermes.config.edit")  # rare, and not on the way to the first answer
-        key = ("command_allowlist",)
-        rules = [*(edit.stored(self.config.at, key) or ()), rule]
-        edit.put(self.config.at, {key: rules})
+        edit.append(self.config.at, ("command_allowlist",), rule)
 
     def _facts(self, choice: Choice) -> Callable[[], Sequence[str]]:
         def facts() -> Sequence[str]:

@@ -116,6 +116,20 @@ def put(home: Home, values: Mapping[keys.Parts, Any], drop: Sequence[keys.Parts]
         _replace(home, before, after)
 
 
+def append(home: Home, path: keys.Parts, item: Any) -> None:
+    """Add an item to a list in the home's config.yaml; two at the same moment are both kept.
+
+    Raises:
+        ConfigError: The file is broken or cannot be written; it is as it was.
+    """
+    with files.locked(home.folder):
+        before = text_of(home.config) or ""
+        name = home.label("config.yaml")
+        document = read(before, name)
+        items = [*(reach(document.data, _written(document, path)) or ()), item]
+        _replace(home, before, _put(before, path, items, name))
+
+
 def _replace(home: Home, before: str, after: str) -> None:
     if after == before:
         return
