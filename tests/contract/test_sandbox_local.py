@@ -14,7 +14,7 @@ import anyio.to_thread
 import pytest
 
 from hermes.core.errors import ToolError
-from hermes.sandboxes.local import LocalSandbox, Supervisor, child_environment
+from hermes.sandboxes.local import LocalSandbox, Supervisor, child_environment, place
 from hermes.testing.sandbox_contract import SandboxContract
 
 pytestmark = pytest.mark.anyio
@@ -170,6 +170,59 @@ async def test_a_lost_supervisor_is_an_error_once_and_then_replaced(tmp_path: Pa
     assert await anyio.to_thread.run_sync(wait_until_gone, [pid], 2.0)
     assert (await sandbox.run("echo again")).output == "again\n"
     await anyio.to_thread.run_sync(supervisor.close)
+
+
+@pytest.mark.parametrize("again", ["", "while :; do kill -STOP $PPID; done & "])
+async def test_a_command_that_stops_the_supervisor_ends_at_its_deadline(tmp_path: Path, again: str) -> None:
+    supervisor = Supervisor()
+    sandbox = LocalSandbox(str(tmp_path), ENVIRON, tmp_path / "spool", supervisor=supervisor, grace=0.2)
+    with anyio.fail_after(0.4 + 0.2 + 3):
+        done = await sandbox.run(
+            f"setsid sleep 92 & echo $! >pid; {again}kill -STOP $PPID; sleep 91", timeout=0.4
+        )
+    assert done.timed_out
+    assert not alive(pid_in(tmp_path / "pid"))
+    assert (await sandbox.run("echo again")).output == "again\n"
+    await sandbox.aclose()
+    await anyio.to_thread.run_sync(supervisor.close)
+
+
+async def test_a_supervisor_that_never_answers_is_killed_with_all_it_owns(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(place, "ANSWER", 0.2)
+    monkeypatch.setattr(place, "LATE", 0.2)
+    supervisor = Supervisor()
+    monkeypatch.setattr(supervisor, "wake", lambda: None)
+    sandbox = LocalSandbox(str(tmp_path), ENVIRON, tmp_path / "spool", supervisor=supervisor, grace=0.2)
+    command = "setsid env -i sleep 92 & echo $! >pid; echo said; kill -STOP $PPID; sleep 91"
+    with anyio.fail_after(0.4 + 0.2 + 3):
+        done = await sandbox.run(command, timeout=0.4)
+    assert (done.timed_out, done.exit_code, done.output) == (True, 137, "said\n")
+    assert not alive(pid_in(tmp_path / "pid"))
+    assert (await sandbox.run("echo again")).output == "again\n"
+    await anyio.to_thread.run_sync(supervisor.close)
+
+
+async def test_stopping_a_turn_ends_a_command_that_stopped_the_supervisor(tmp_path: Path) -> None:
+    sandbox = LocalSandbox(str(tmp_path), ENVIRON, tmp_path / "spool", grace=0.2)
+    with anyio.fail_after(5):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(sandbox.run, "kill -STOP $PPID; echo $$ >pid; exec sleep 91")
+            pid = await anyio.to_thread.run_sync(pid_in, tmp_path / "pid")
+            tasks.cancel_scope.cancel()
+        assert not alive(pid)
+        await sandbox.aclose()
+
+
+async def test_closing_does_not_wait_for_a_stopped_supervisor(tmp_path: Path) -> None:
+    supervisor = Supervisor()
+    sandbox = LocalSandbox(str(tmp_path), ENVIRON, tmp_path / "spool", supervisor=supervisor)
+    pid = int((await sandbox.run("sleep 90 & echo $!; kill -STOP $PPID & sleep 0.1", timeout=1)).output)
+    os.kill(supervisor.pid, signal.SIGSTOP)
+    with anyio.fail_after(5):
+        await anyio.to_thread.run_sync(supervisor.close)
+    assert not alive(pid)
 
 
 async def test_the_spool_holds_only_what_was_promised(sandbox: LocalSandbox, tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """The catalogue: every vendor's file is sound, and one in a home counts like one of ours."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -149,5 +150,24 @@ def test_variables_move_a_vendor() -> None:
     assert azure.address({}) == ""
     endpoint = {"AZURE_OPENAI_ENDPOINT": "https://mine.openai.azure.com/"}
     assert azure.address(endpoint) == "https://mine.openai.azure.com/openai/v1"
+    assert (azure.moved({}), azure.moved(endpoint)) == ("", "AZURE_OPENAI_ENDPOINT")
     whole = {"AZURE_OPENAI_ENDPOINT": "https://mine.openai.azure.com/openai/v1"}
     assert azure.address(whole) == "https://mine.openai.azure.com/openai/v1"
+
+
+def test_a_key_that_belongs_to_a_moved_address_goes_nowhere_else() -> None:
+    keys = {"OPENAI_API_KEY": "o", "CUSTOM_API_KEY": "c"}
+    moved = {**keys, "OPENAI_BASE_URL": "http://mine/v1/"}
+    openai, custom = vendors.load("openai"), vendors.load("custom")
+    assert openai.key(keys, "http://elsewhere/v1") == ("o", "OPENAI_API_KEY")  # the settings say so
+    assert openai.key(moved) == openai.key(moved, "http://mine/v1") == ("o", "OPENAI_API_KEY")
+    assert openai.key(moved, "http://elsewhere/v1") == ("", "")
+    assert custom.key(keys) == custom.key(moved, "http://elsewhere/v1") == ("c", "CUSTOM_API_KEY")
+    assert custom.key(moved) == ("o", "OPENAI_API_KEY")
+    assert custom.key({**moved, "OPENAI_API_KEY": ""}) == ("c", "CUSTOM_API_KEY")
+
+
+def test_what_a_name_means_is_told_without_a_complaint(write: Callable[[str], Path]) -> None:
+    home = write(MINE.replace('["coyote"]', "['coyote']"))
+    words = ("ACME", "coyote", "Claude", "gpt-4o", "../acme", "")
+    assert [vendors.meant(word, home) for word in words] == ["acme", "acme", "anthropic", "", "", ""]

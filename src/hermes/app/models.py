@@ -14,6 +14,7 @@ from difflib import get_close_matches
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import anyio
 import msgspec
@@ -24,6 +25,7 @@ from hermes.core.endpoints import Endpoint
 from hermes.core.errors import ConfigError, ModelError, NoModelAnswered, Rejected, Unavailable
 from hermes.core.http import Http, HttpRequest
 from hermes.core.models import Model, ModelInfo
+from hermes.lib.text import one_line
 from hermes.providers import vendors
 from hermes.providers.vendors import Vendor
 
@@ -37,6 +39,9 @@ CACHES: dict[str, bool | str] = {"5m": True, "1h": "1h", "off": False}
 DEMO = "smollm2"
 DEMO_FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
 PROBE = 0.3
+LOOK = 3.0
+ASKED = 10.0
+LINE = 600
 NEARER = ("default", "file", "profile", "environment", "flag")
 
 NOTHING = """\
@@ -52,7 +57,8 @@ no model is set up, and none was found. Any of these helps:
 class Seat:
     """One place of the chain: who answers there, and why it was taken. Nothing is connected yet.
 
-    `note` is what a person should know of the model, empty mostly.
+    `note` is what a person should know of the model, `at` where it is reached when a variable says so;
+    both are empty mostly.
     """
 
     vendor: Vendor
@@ -60,10 +66,16 @@ class Seat:
     endpoint: Endpoint
     why: str
     note: str = ""
+    at: str = ""
 
     @property
     def name(self) -> str:
         return f"{self.info.vendor}/{self.info.name}"
+
+    @property
+    def placed(self) -> str:
+        """The name, and where a variable has moved it."""
+        return f"{self.name} {self.at}".rstrip()
 
     def open(self, http: Http) -> Model:
         """The model. Its wire is imported by name, so that no other is."""
@@ -119,9 +131,9 @@ async def choose(config: Config, http: Http, model: str = "") -> Choice:
             seats.append(_fallback(config, other, f"fallback_providers.{place}"))
         except ModelError as error:
             notes.append(f"; left out of the chain: {error}")
-    after = f", then {', '.join(s.name for s in seats[1:])}" if seats[1:] else ""
+    after = f", then {', '.join(s.placed for s in seats[1:])}" if seats[1:] else ""
     note = f" ({seat.note})" if seat.note else ""
-    why = f"{seat.name}{note}{after}: {seat.why}{''.join(notes)}"
+    why = one_line(f"{seat.placed}{note}{after}: {seat.why}{''.join(notes)}", LINE)
     return Choice(tuple(s.open(http) for s in seats), tuple(seats), why)
 
 
@@ -134,10 +146,9 @@ async def first(config: Config, http: Http, model: str = "") -> Seat:
 def _asked(config: Config, model: str) -> Wanted | None:
     """What the command line and the settings want; None when they leave it open."""
     ours = config.settings.model
-    provider = "" if ours.provider == "auto" else ours.provider
     settings = Wanted(
         ours.default,
-        provider or ("custom" if ours.base_url else ""),
+        provider(config),
         ours.base_url,
         ours.api_key,
         "",
@@ -152,23 +163,28 @@ def _asked(config: Config, model: str) -> Wanted | None:
     why = "asked for by name" if model else f"chosen in {origin.where}"
     if not loose or not settings.provider:
         return replace(settings, model=name, why=why)
-    # A name from nearer by than the provider may bring its own: anthropic/claude-..., openrouter/x/y
+    # A name from nearer by than the provider may bring its own: anthropic, openrouter/x/y
     prefix, _, rest = name.partition("/")
-    if rest and prefix.lower() == settings.provider.lower():
+    its = _provider(config, prefix)
+    if its and its == settings.provider:
         return replace(settings, model=rest, why=why)
-    if rest and _is_vendor(config, prefix) and not _resells(config, settings.provider, prefix):
+    if its and not (rest and _resells(config, settings.provider, prefix)):
         return Wanted(name, why=why)
     return replace(settings, model=name, why=why)
 
 
-def _is_vendor(config: Config, name: str) -> bool:
-    if name in config.settings.providers or name in ("custom", "embedded"):
-        return True
-    try:
-        vendors.find(name, config.home)
-    except ConfigError:
-        return False
-    return True
+def provider(config: Config) -> str:
+    """The provider in the settings, by its own name and not an alias; empty when they leave it open."""
+    ours = config.settings.model
+    name = "" if ours.provider == "auto" else ours.provider
+    if not name:
+        return "custom" if ours.base_url else ""
+    return _provider(config, name) or name
+
+
+def _provider(config: Config, name: str) -> str:
+    """The provider that a name or an alias means; empty when it means none."""
+    return name if name in config.settings.providers else vendors.meant(name, config.home)
 
 
 def _resells(config: Config, provider: str, maker: str) -> bool:
@@ -178,27 +194,19 @@ def _resells(config: Config, provider: str, maker: str) -> bool:
     return any(model.startswith(f"{maker}/") for model in vendors.find(provider, config.home).models)
 
 
-def named(config: Config, name: str) -> Wanted:
-    """The provider and the model that a name on the command line means.
+async def named(config: Config, http: Http, name: str) -> Wanted:
+    """The provider and the model that a name means which is to be written into the settings.
 
     Raises:
         ConfigError: Nobody is known to serve it.
     """
-    if _is_vendor(config, name) and "/" not in name:
-        vendor = _vendor(config, name, config.settings.providers.get(name))
-        wanted = Wanted(vendor.default, name)
-        if not vendor.default:
-            raise ConfigError(
-                f"{vendor.title} has no model of its own choice: name one, {vendor.name}/MODEL."
-            )
-    else:
-        wanted = _placed(config, Wanted(name))
-    own = wanted.provider in config.settings.providers
-    provider = wanted.provider if own else vendors.find(wanted.provider, config.home).name
-    ours = config.settings.model
-    if provider == ours.provider:
-        wanted = replace(wanted, base_url=ours.base_url, api_key=ours.api_key, api_mode=ours.api_mode)
-    return replace(wanted, provider=provider, why="chosen by you")
+    wanted = Wanted(name, why="chosen by you")
+    wanted = _placed(config, wanted) or await _here(config, http, wanted)
+    own = config.settings.providers.get(wanted.provider)
+    vendor = _vendor(config, wanted.provider, own)
+    if vendor.name == provider(config):
+        wanted = _at_ours(config, wanted)
+    return replace(wanted, provider=vendor.name, model=wanted.model or _default(vendor))
 
 
 def configured(config: Config, wanted: Wanted) -> Seat:
@@ -208,8 +216,8 @@ def configured(config: Config, wanted: Wanted) -> Seat:
         ConfigError: There is no such provider, no such model name, no address.
         Rejected: The key is missing.
     """
-    if not wanted.provider:
-        wanted = _placed(config, wanted)
+    if not wanted.provider and not (wanted := _placed(config, wanted) or wanted).provider:
+        raise _unserved(config, wanted.model)
     own = config.settings.providers.get(wanted.provider)
     vendor = _vendor(config, wanted.provider, own)
     if vendor.wire == "embedded":
@@ -218,34 +226,81 @@ def configured(config: Config, wanted: Wanted) -> Seat:
 
 
 def _default(vendor: Vendor) -> str:
+    if vendor.wire == "embedded":
+        return DEMO
     if not vendor.default:
-        raise ConfigError(f"{vendor.title} serves no model by default: name one, {vendor.name}/MODEL.")
+        raise ConfigError(
+            f"{vendor.title} serves no model by default: name one, {vendor.name}/MODEL "
+            f"(`hermes model list {vendor.name}` shows them)."
+        )
     return vendor.default
 
 
-def _placed(config: Config, wanted: Wanted) -> Wanted:
-    """The vendor that a bare name means: its prefix, a list with exactly this name, or OPENAI_BASE_URL."""
+async def _here(config: Config, http: Http, wanted: Wanted) -> Wanted:
+    """A model that nobody is known to serve, but that a server on this machine lists."""
+    for vendor, names in await _on_this_machine(config, http):
+        if {wanted.model, f"{wanted.model}:latest"} & set(names):
+            return replace(wanted, provider=vendor.name)
+    raise _unserved(config, wanted.model)
+
+
+def _placed(config: Config, wanted: Wanted) -> Wanted | None:
+    """Whom a name means: its prefix, a vendor, one that lists exactly this name, an endpoint of one's own."""
     prefix, _, rest = wanted.model.partition("/")
-    if rest and _is_vendor(config, prefix):
-        return replace(wanted, provider=prefix, model=rest)
+    if its := _provider(config, prefix):
+        return replace(wanted, provider=its, model=rest)
     if wanted.model.endswith(".gguf"):
         return replace(wanted, provider="embedded")
-    serving = vendors.serving(wanted.model, config.home)
-    for vendor in sorted(serving, key=_rank):
+    serving = sorted(vendors.serving(wanted.model, config.home), key=_rank)
+    for vendor in serving:
         if vendor.key(config.env)[0]:
             return replace(wanted, provider=vendor.name)
-    if url := config.env.get("OPENAI_BASE_URL", "").strip():
-        key = config.env.get("OPENAI_API_KEY", "")
-        return replace(wanted, provider="custom", base_url=url, api_key=key, key_env="OPENAI_API_KEY")
-    if serving:
-        return replace(wanted, provider=min(serving, key=_rank).name)
-    known = {f"{name}/{model}" for name in vendors.names() for model in vendors.load(name).models}
-    near = get_close_matches(wanted.model, known | {one.partition("/")[2] for one in known}, n=1)
+    if provider(config) == "custom":
+        return _at_ours(config, wanted)
+    if vendors.load("custom", config.home).address(config.env):
+        return replace(wanted, provider="custom")
+    return replace(wanted, provider=serving[0].name) if serving else None
+
+
+def _at_ours(config: Config, wanted: Wanted) -> Wanted:
+    """A wanted model at the endpoint of the settings."""
+    ours = config.settings.model
+    return replace(
+        wanted,
+        provider=provider(config),
+        base_url=ours.base_url,
+        api_key=wanted.api_key or ours.api_key,
+        api_mode=ours.api_mode,
+    )
+
+
+def _unserved(config: Config, name: str) -> ConfigError:
+    known = set(_providers(config))
+    for vendor in (vendors.load(one, config.home) for one in vendors.names(config.home)):
+        known |= {word for model in vendor.models for word in (model, f"{vendor.name}/{model}")}
+    near = get_close_matches(name, known, n=1)
     meant = f" Did you mean {near[0]!r}?" if near else ""
-    raise ConfigError(
-        f"No provider is known to serve the model {wanted.model!r}.{meant} "
+    return ConfigError(
+        f"No provider is known to serve the model {name!r}.{meant} "
         "Say PROVIDER/MODEL; `hermes model list` shows the providers."
     )
+
+
+def _providers(config: Config) -> list[str]:
+    return [*config.settings.providers, *vendors.names(config.home)]
+
+
+async def doubt(config: Config, http: Http, seat: Seat) -> str:
+    """Why an endpoint of one's own may not serve a model, as a sentence; empty when it lists it."""
+    endpoint, name = seat.endpoint, seat.info.name
+    names = await listed(http, endpoint.base_url, seat.vendor.models_path, endpoint.api_key, LOOK, whole=True)
+    if name in names or f"{name}:latest" in names:
+        return ""
+    some = ", ".join(one_line(one, 60) for one in names[:5]) + (", ..." if names[5:] else "")
+    what = f"does not list {name!r}, only {some}" if names else "does not say now what it serves"
+    near = get_close_matches(name.partition("/")[0].lower(), _providers(config), n=1, cutoff=0.75)
+    meant = f" Did you mean the provider {near[0]!r}?" if near else ""
+    return f"{host(endpoint.base_url)} {what}.{meant}"
 
 
 def _rank(vendor: Vendor) -> int:
@@ -255,11 +310,11 @@ def _rank(vendor: Vendor) -> int:
 def _vendor(config: Config, name: str, own: Provider | None) -> Vendor:
     """The vendor of a name; an endpoint from the settings counts as one."""
     if own is None:
-        known = [*config.settings.providers, *vendors.names(config.home)]
         try:
             return vendors.find(name, config.home)
         except ConfigError:
-            if not (near := get_close_matches(name, known, n=1)) or near[0] not in config.settings.providers:
+            near = get_close_matches(name, _providers(config), n=1)
+            if not near or near[0] not in config.settings.providers:
                 raise
             raise ConfigError(f"There is no provider {name!r}. Did you mean {near[0]!r}?") from None
     try:
@@ -281,17 +336,14 @@ def _wire(mode: str, key: str) -> str:
 def _seat(config: Config, vendor: Vendor, own: Provider | None, wanted: Wanted) -> Seat:
     if wire := _wire(wanted.api_mode, "model.api_mode"):
         vendor = msgspec.structs.replace(vendor, wire=wire)
-    url = wanted.base_url or (own.base_url if own else "") or vendor.address(config.env)
+    told = wanted.base_url or (own.base_url if own else "")
+    url = told or vendor.address(config.env)
     if not url:
-        where = f"set {vendor.base_env[0]}" if vendor.base_env else "set model.base_url"
-        raise ConfigError(f"{vendor.title} has no address: {where} (hermes config set model.base_url URL).")
-    key, variable = _key(config.env, vendor, own, wanted)
+        other = f", or set {vendor.base_env[0]}" if vendor.base_env else ""
+        raise ConfigError(f"{vendor.title} has no address: `hermes config set model.base_url URL`{other}.")
+    key, variable = _key(config.env, vendor, own, wanted, url)
     if not key and not vendor.local and vendor.key_env:
-        raise Rejected(
-            f"There is no key for {vendor.title}: put it into .env with `hermes config set {variable} KEY`"
-            + (f", or get one at {vendor.sign_up}" if vendor.sign_up else ""),
-            kind="auth",
-        )
+        raise _keyless(vendor, variable, url)
     info = vendor.info(wanted.model)
     if wanted.context:
         info = replace(info, context=wanted.context)
@@ -301,17 +353,48 @@ def _seat(config: Config, vendor: Vendor, own: Provider | None, wanted: Wanted) 
     if vendor.wire == "anthropic":
         life = CACHES[config.settings.prompt_caching.cache_ttl]
         endpoint = replace(endpoint, options={**endpoint.options, "cache": life})
-    return Seat(vendor, info, endpoint, wanted.why, note)
+    moved = "" if told else vendor.moved(config.env)
+    return Seat(vendor, info, endpoint, wanted.why, note, f"at {host(url)} ({moved})" if moved else "")
 
 
-def _key(env: Mapping[str, str], vendor: Vendor, own: Provider | None, wanted: Wanted) -> tuple[str, str]:
-    """The key, and the variable in which it stands or should stand."""
+def host(url: str) -> str:
+    """The host and port of an address, for people: what else stands in it may be a secret."""
+    try:
+        place = urlsplit(url).netloc.rpartition("@")[2]
+    except ValueError:
+        place = ""
+    return place or "no address that can be read"
+
+
+def reached(config: Config, name: str) -> tuple[Vendor, str, str]:
+    """A provider, where it is reached (empty when that is to be set) and the key that is sent there."""
+    own = config.settings.providers.get(name)
+    vendor = _vendor(config, name, own)
+    ours = config.settings.model
+    wanted = Wanted()
+    if vendor.name == provider(config):
+        wanted = Wanted(base_url=ours.base_url, api_key=ours.api_key)
+    url = wanted.base_url or (own.base_url if own else "") or vendor.address(config.env)
+    return vendor, url, _key(config.env, vendor, own, wanted, url)[0]
+
+
+def _keyless(vendor: Vendor, variable: str, url: str) -> Rejected:
+    if not variable:  # there may be one, and it belongs to another address
+        said = f"at {host(url)}: {vendor.base_key_env[0]} belongs to {vendor.base_env[0]}; set model.api_key"
+        return Rejected(f"There is no key for {vendor.title} {said}", kind="auth")
+    how = f"put it into .env with `hermes config set {variable} KEY`"
+    get = f", or get one at {vendor.sign_up}" if vendor.sign_up else ""
+    return Rejected(f"There is no key for {vendor.title}: {how}{get}", kind="auth")
+
+
+def _key(
+    env: Mapping[str, str], vendor: Vendor, own: Provider | None, wanted: Wanted, url: str
+) -> tuple[str, str]:
+    """The key for an address, and the variable in which it stands or should stand."""
     variable = wanted.key_env or (own.key_env if own else "")
     given = wanted.api_key or (own.api_key if own else "") or env.get(variable, "")
-    if given:
-        return given, variable or vendor.key(env)[1]
-    found, name = vendor.key(env)
-    return found, variable or name
+    found, name = vendor.key(env, url)
+    return given or found, variable or name
 
 
 def _endpoint(vendor: Vendor, own: Provider | None, url: str, key: str, variable: str) -> Endpoint:
@@ -343,10 +426,12 @@ async def found(config: Config, http: Http) -> Seat:
     Raises:
         NoModelAnswered: There is none; the message says how to get one.
     """
-    if config.env.get("OPENAI_BASE_URL", "").strip():
-        return await _named_endpoint(config, http)
-    if seat := await _on_this_machine(config, http):
-        return seat
+    custom = vendors.load("custom", config.home)
+    if url := custom.address(config.env):
+        return await _named_endpoint(config, http, custom, url)
+    for vendor, served in await _on_this_machine(config, http):
+        why = f"{vendor.title} runs on this machine and nothing else is configured"
+        return _seat(config, vendor, None, Wanted(served[0], vendor.name, why=why))
     for name in KEYS:
         vendor = vendors.load(name, config.home)
         key, variable = vendor.key(config.env)
@@ -358,25 +443,22 @@ async def found(config: Config, http: Http) -> Seat:
     raise NoModelAnswered(NOTHING)
 
 
-async def _named_endpoint(config: Config, http: Http) -> Seat:
-    env = config.env
-    url, key = env["OPENAI_BASE_URL"].strip().rstrip("/"), env.get("OPENAI_API_KEY", "").strip()
+async def _named_endpoint(config: Config, http: Http, custom: Vendor, url: str) -> Seat:
     why = "OPENAI_BASE_URL is set"
-    model = env.get("OPENAI_MODEL", "").strip()
+    model = config.env.get("OPENAI_MODEL", "").strip()
     if not model:
-        names = await listed(http, url, "/models", key, 10.0)
+        names = await listed(http, url, custom.models_path, custom.key(config.env)[0], ASKED)
         if not names:
             raise NoModelAnswered(
                 f"{url} (OPENAI_BASE_URL) does not list its models: "
                 "is it running and the key right? Name one with OPENAI_MODEL."
             )
         model, why = names[0], f"{why} and lists it first"
-    wanted = Wanted(model, "custom", url, key, "OPENAI_API_KEY", why=why)
-    return _seat(config, vendors.load("custom", config.home), None, wanted)
+    return replace(_seat(config, custom, None, Wanted(model, "custom", why=why)), at="")
 
 
-async def _on_this_machine(config: Config, http: Http) -> Seat | None:
-    """The first local server, in the order of LOCAL, that lists a model. All are asked at once."""
+async def _on_this_machine(config: Config, http: Http) -> list[tuple[Vendor, list[str]]]:
+    """The servers of LOCAL that list a model, in that order, and what they list. All are asked at once."""
     places = [vendors.load(name, config.home) for name in LOCAL]
     answers: dict[str, list[str]] = {}
 
@@ -389,41 +471,42 @@ async def _on_this_machine(config: Config, http: Http) -> Seat | None:
     async with anyio.create_task_group() as tasks:
         for vendor in places:
             tasks.start_soon(ask, vendor)
-    for vendor in places:
-        if names := answers.get(vendor.name):
-            why = f"{vendor.title} runs on this machine and nothing else is configured"
-            return _seat(config, vendor, None, Wanted(names[0], vendor.name, why=why))
-    return None
+    return [(vendor, answers[vendor.name]) for vendor in places if answers.get(vendor.name)]
 
 
 def _loopback(url: str) -> bool:
     return any(url.startswith(f"http://{host}") for host in ("127.", "localhost", "[::1]"))
 
 
-async def listed(http: Http, url: str, path: str, key: str, seconds: float) -> list[str]:
-    """The models an endpoint lists; none when it does not answer in time or in the right shape."""
+async def listed(
+    http: Http, url: str, path: str, key: str, seconds: float, *, whole: bool = False
+) -> list[str]:
+    """The models an endpoint lists; none when it does not answer in time or in the right shape.
+
+    Models that only embed are left out, unless the whole list is wanted.
+    """
     headers = {"Authorization": f"Bearer {key}"} if key else {}
-    whole = path if "://" in path else url.rstrip("/") + path
+    place = path if "://" in path else url.rstrip("/") + path
     body = b""
     with anyio.move_on_after(seconds):
         try:
-            async with http.send(HttpRequest("GET", whole, headers, b"", seconds, seconds)) as reply:
+            async with http.send(HttpRequest("GET", place, headers, b"", seconds, seconds)) as reply:
                 body = await reply.read() if reply.status == 200 else b""
         except Unavailable:
             return []
     try:
-        names = [one.id for one in msgspec.json.decode(body, type=_Models).data]
+        names = [one.id for one in msgspec.json.decode(body, type=_Listing).data]
     except msgspec.DecodeError:
         return []
-    return [name for name in names if name and "embed" not in name.lower()]
+    return [name for name in names if name and (whole or "embed" not in name.lower())]
 
 
-class _Model(msgspec.Struct):
+class _Listed(msgspec.Struct):
     id: str
 
 
-class _Models(msgspec.Struct):
-    data: list[_Model]
+class _Listing(msgspec.Struct):
+    data: list[_Listed]
 
 
 # The embedded model
@@ -444,7 +527,9 @@ def _embedded(config: Config, model: str, why: str) -> Seat:
     """A GGUF file run in this process."""
     vendor = vendors.load("embedded", config.home)
     demo = model == DEMO
-    path = demo_file(config.env) if demo else Path(model).expanduser()
+    chosen = Path(config.settings.model.default)
+    path = demo_file(config.env) if demo else chosen if chosen.name == model else Path(model)
+    path = path.expanduser()
     if not path.is_file():
         if demo:
             raise NoModelAnswered("The demo model is not installed: hermes model install smollm2")

@@ -8,6 +8,7 @@ have the name. Keys of a file:
     wire         the protocol: a module of this package ("openai_chat", "anthropic", "embedded")
     base_url     where it is reached, and base_env: variables that move it, base_path: what is added then
     key_env      variables that may hold the key, the first that is set counts
+    base_key_env variables whose key belongs to the address in base_env: while that is set, it goes only there
     models_path  where the list of models is found: below base_url, or a whole address
     sign_up      where people get a key
     aliases      other names for it
@@ -33,6 +34,7 @@ from hermes.core.errors import ConfigError
 from hermes.core.models import ModelInfo, Price
 
 CATALOG = Path(__file__).with_name("catalog")
+_NAME = re.compile(r"[\w.-]+")
 _UNKNOWN = re.compile(r"unknown field `(.+?)`(?: - at `\$(.*)`)?")
 _MISSING = re.compile(r"missing required field `(.+?)`")
 _WRONG = re.compile(r"(.*?)(?: - at `\$\.?(.*)`)?$", re.DOTALL)
@@ -69,6 +71,7 @@ class Vendor(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     base_env: tuple[str, ...] = ()
     base_path: str = ""
     key_env: tuple[str, ...] = ()
+    base_key_env: tuple[str, ...] = ()
     models_path: str = "/models"
     sign_up: str = ""
     aliases: tuple[str, ...] = ()
@@ -94,20 +97,36 @@ class Vendor(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             facts.reasoning,
         )
 
+    def moved(self, env: Mapping[str, str]) -> str:
+        """The variable that says where the vendor is reached in these surroundings; empty when none does."""
+        return next((name for name in self.base_env if env.get(name, "").strip().rstrip("/")), "")
+
     def address(self, env: Mapping[str, str]) -> str:
         """Where the vendor is reached in these surroundings; empty when that has to be told."""
-        for name in self.base_env:
-            if given := env.get(name, "").strip().rstrip("/"):
-                whole = given if "://" in given else f"http://{given}"
-                return whole if whole.endswith(self.base_path) else whole + self.base_path
-        return self.base_url
+        if not (name := self.moved(env)):
+            return self.base_url
+        given = env[name].strip().rstrip("/")
+        whole = given if "://" in given else f"http://{given}"
+        return whole if whole.endswith(self.base_path) else whole + self.base_path
 
-    def key(self, env: Mapping[str, str]) -> tuple[str, str]:
-        """The key in these surroundings and the name of its variable; two empty texts for none."""
-        for name in self.key_env:
+    def key(self, env: Mapping[str, str], url: str = "") -> tuple[str, str]:
+        """The key in these surroundings for an address, and the name of its variable.
+
+        The variable is named when it is not set, too; it is empty when there is none.
+
+        Args:
+            env: The surroundings.
+            url: Where the key would be sent; empty means the vendor's own address.
+        """
+        names = self.key_env
+        if self.moved(env):
+            there = url.rstrip("/") in ("", self.address(env).rstrip("/"))
+            others = tuple(name for name in names if name not in self.base_key_env)
+            names = (*self.base_key_env, *others) if there else others
+        for name in names:
             if value := env.get(name, "").strip():
                 return value, name
-        return "", self.key_env[0] if self.key_env else ""
+        return "", names[0] if names else ""
 
 
 def names(home: Path | None = None) -> list[str]:
@@ -122,7 +141,7 @@ def load(name: str, home: Path | None = None) -> Vendor:
         ConfigError: There is no such vendor (says the nearest), or its file is wrong (says file and key).
     """
     for folder in _folders(home):
-        if re.fullmatch(r"[\w.-]+", name) and (path := folder / f"{name}.toml").is_file():
+        if _NAME.fullmatch(name) and (path := folder / f"{name}.toml").is_file():
             return read(path)
     near = get_close_matches(name, [*names(home), *_aliases(home)], n=1)
     meant = f" Did you mean {near[0]!r}?" if near else ""
@@ -135,13 +154,18 @@ def find(name: str, home: Path | None = None) -> Vendor:
     Raises:
         ConfigError: As for `load`.
     """
+    return load(meant(name, home) or name.strip().lower(), home)
+
+
+def meant(name: str, home: Path | None = None) -> str:
+    """The own name of the vendor that a name or an alias means, letter case ignored; empty for none."""
     wanted = name.strip().lower()
+    if not _NAME.fullmatch(wanted):
+        return ""
     if any((folder / f"{wanted}.toml").is_file() for folder in _folders(home)):
-        return load(wanted, home)
-    for path in _holding(wanted, home):
-        if wanted in (vendor := read(path)).aliases:
-            return vendor
-    return load(wanted, home)
+        return wanted
+    quoted = (path for quote in "\"'" for path in _holding(f"{quote}{wanted}{quote}", home))
+    return next((path.stem for path in quoted if wanted in read(path).aliases), "")
 
 
 def serving(model: str, home: Path | None = None) -> list[Vendor]:

@@ -9,10 +9,12 @@ from contextlib import aclosing
 from hermes.app import models
 from hermes.app.lines import say, warn
 from hermes.app.local_model import install
+from hermes.app.models import Seat
 from hermes.config import edit
 from hermes.config.load import Config
 from hermes.config.proxies import proxies
 from hermes.core.errors import ModelError
+from hermes.core.http import Http
 from hermes.core.messages import Usage, user
 from hermes.core.models import Model, Reply, Request
 from hermes.core.tools import ToolSpec
@@ -58,11 +60,11 @@ def run(args: argparse.Namespace, config: Config) -> int:
     """Run one verb; without one, say which model answers and why."""
     match args.verb:
         case "list" if args.provider:
-            return _list_models(vendors.find(args.provider, config.home), config, args.live)
+            return _list_models(config, args.provider, args.live)
         case "list":
             return _list_vendors(config)
         case "use":
-            return _use(config, args.name)
+            return asyncio.run(_use(config, args.name))
         case "test":
             return asyncio.run(_test(config, args.name))
         case "install":
@@ -107,13 +109,14 @@ def _key_state(vendor: Vendor, config: Config) -> str:
     return "none needed" if vendor.local else variable
 
 
-def _list_models(vendor: Vendor, config: Config, live: bool) -> int:
-    say(f"{vendor.title}: {vendor.address(config.env) or 'address to be set'}")
-    if vendor.sign_up and not vendor.key(config.env)[0]:
+def _list_models(config: Config, name: str, live: bool) -> int:
+    vendor, url, key = models.reached(config, name)
+    say(f"{vendor.title}: {url or 'address to be set'}")
+    if vendor.sign_up and not key:
         say(f"A key for {vendor.key_env[0]}: {vendor.sign_up}")
     names = list(vendor.models)
-    if live or vendor.local:
-        names = asyncio.run(_served(vendor, config)) or names
+    if (live or vendor.local) and vendor.wire != "embedded" and url:
+        names = asyncio.run(_served(config, vendor, url, key)) or names
     if not names:
         say("It lists no model: any name it serves will do.")
         return 0
@@ -124,15 +127,9 @@ def _list_models(vendor: Vendor, config: Config, live: bool) -> int:
     return 0
 
 
-async def _served(vendor: Vendor, config: Config) -> list[str]:
-    url, key = vendor.address(config.env), vendor.key(config.env)[0]
-    if vendor.wire == "embedded" or not url:
-        return []
-    http = LateHttp(proxies(config.env))
-    try:
-        return sorted(await models.listed(http, url, vendor.models_path, key, 10.0))
-    finally:
-        await http.aclose()
+async def _served(config: Config, vendor: Vendor, url: str, key: str) -> list[str]:
+    async with aclosing(LateHttp(proxies(config.env))) as http:
+        return sorted(await models.listed(http, url, vendor.models_path, key, models.ASKED))
 
 
 def _row(name: str, facts: Facts, default: bool) -> tuple[str, ...]:
@@ -174,27 +171,63 @@ def _table(rows: Iterable[tuple[str, ...]]) -> None:
 # Choose and test
 
 
-def _use(config: Config, name: str) -> int:
+async def _use(config: Config, name: str) -> int:
     """Write the choice into config.yaml. What belonged to another endpoint goes out of it."""
-    wanted = models.named(config, name)
-    try:
-        seat = models.configured(config, wanted)
-    except ModelError as error:  # a missing key may still come
-        warn(f"Note: {error}")
-    else:
-        if seat.note:
-            warn(f"Note: {seat.note}.")
-    same = wanted.provider == config.settings.model.provider
-    values: dict[tuple[str, ...], str] = {
-        ("model", "provider"): wanted.provider,
-        ("model", "default"): wanted.model,
-    }
-    edit.put(config.at, values, () if same else tuple(("model", key) for key in _MORE))
+    address = ""
+    async with aclosing(LateHttp(proxies(config.env))) as http:
+        wanted = await models.named(config, http, name)
+        try:
+            seat = models.configured(config, wanted)
+        except ModelError as error:  # a missing key may still come
+            notes = [str(error)]
+        else:
+            address = _to_keep(config, seat)
+            notes = await _notes(config, http, seat)
+    chosen = {"provider": wanted.provider, "default": wanted.model}
+    if address:
+        chosen["base_url"] = address
+    drop = () if wanted.provider == models.provider(config) else _MORE
+    edit.put(
+        config.at,
+        {("model", key): value for key, value in chosen.items()},
+        [("model", key) for key in drop if key not in chosen],
+    )
     say(f"From now on {wanted.provider}/{wanted.model} answers ({config.at.config}).")
     origin = config.origin("model.default")
     if origin.kind in ("environment", "flag"):
-        warn(f"Note: {origin.where} still counts before it.")
+        notes.append(f"{origin.where} still counts before it.")
+    for note in notes:
+        warn(f"Note: {note}")
     return 0
+
+
+def _to_keep(config: Config, seat: Seat) -> str:
+    """The address that nothing but a variable of this process names: its vendor has none of its own.
+
+    One with a password in it is left where it is.
+    """
+    url = seat.endpoint.base_url
+    moved = seat.vendor.moved(config.env) if seat.at and not seat.vendor.base_url else ""
+    return url if moved and moved not in config.env.stored and "@" not in url else ""
+
+
+async def _notes(config: Config, http: Http, seat: Seat) -> list[str]:
+    """What a person should know of a choice, most of all what may keep it from answering."""
+    vendor, endpoint = seat.vendor, seat.endpoint
+    notes = [f"{seat.note}."] if seat.note else []
+    if vendor.wire == "embedded":
+        return notes
+    if (vendor.local or seat.at) and (doubt := await models.doubt(config, http, seat)):
+        notes.append(doubt)
+    key, variable = vendor.key(config.env, endpoint.base_url)
+    keep = next((name for name in vendor.key_env if name not in config.env.stored), "")
+    if keep and _to_keep(config, seat) and key and key == endpoint.api_key:
+        keeps = f"`hermes config set {keep}` keeps it in .env"
+        notes.append(f"the key is not kept, it stays in {variable}: {keeps}.")
+    moved = vendor.moved(config.env)
+    if moved and not seat.at and endpoint.base_url.rstrip("/") != vendor.address(config.env):
+        notes.append(f"{config.at.config} says {models.host(endpoint.base_url)}, so {moved} does not count.")
+    return notes
 
 
 async def _test(config: Config, name: str) -> int:

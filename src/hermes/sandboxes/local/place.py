@@ -6,6 +6,7 @@ import itertools
 import os
 import re
 import shlex
+import socket
 from collections.abc import AsyncGenerator, Callable, Mapping
 from functools import partial
 from pathlib import Path
@@ -17,13 +18,18 @@ from hermes.core.errors import ToolError
 from hermes.core.sandbox import Completed, Entry
 from hermes.sandboxes.local import files
 from hermes.sandboxes.local.environment import child_environment
+from hermes.sandboxes.local.leftovers import end_owned
 from hermes.sandboxes.local.line import Ended, Supervisor, encoded, framed, hear, outcome, say
 from hermes.sandboxes.local.output import NEARLY_FULL, free_below, remove, shaped
 from hermes.sandboxes.local.walk import files_below, take
 
 OUTPUT_CAP = 100_000_000  # bytes of output a command may leave on the disk before it is ended
 GRACE = 1.0  # seconds between TERM and KILL
-ANSWER = 5.0  # seconds after the grace in which the supervisor must have ended a command
+WAKING = 0.02  # seconds between wakings
+NUDGE = 0.5  # seconds after the deadline from which on the supervisor is woken: it may be stopped
+LATE = 1.0  # seconds after the grace from which on the agent itself kills what carries the command's mark
+ANSWER = 5.0  # seconds after that in which the supervisor must have answered
+KILLED = 137  # the exit code of a command that was killed
 
 _MOVES = re.compile(r"(?:^|[^\w-])(?:cd|pushd|popd)(?![\w-])")
 
@@ -61,7 +67,7 @@ class LocalSandbox:
         self._output_cap = output_cap
         self._grace = grace
         self._free = free or free_below
-        self._owner = os.urandom(5).hex()
+        self._owner = self._supervisor.owner()
         self._numbers = itertools.count(1)
         self._unnamed: set[Path] = set()  # output of what still runs, of which nobody was told
         self._shell = ""
@@ -95,7 +101,7 @@ class LocalSandbox:
         started = anyio.current_time()
         try:
             self._spool.mkdir(parents=True, exist_ok=True, mode=0o700)
-            ended = await self._supervised(request)
+            ended = await self._supervised(request, mark, timeout)
         except OSError as error:
             raise ToolError(_start_failed(error, command, folder, self._spool)) from error
         except anyio.get_cancelled_exc_class():
@@ -108,29 +114,51 @@ class LocalSandbox:
         """End what this session's commands left running."""
         if self._supervisor.pid:
             with contextlib.suppress(OSError), self._supervisor.channel() as channel:
-                await say(channel, framed("end", f"{self._owner}/"))
-                with anyio.move_on_after(self._grace + ANSWER, shield=True):
-                    await hear(channel)
+                pid = self._supervisor.pid
+                with anyio.CancelScope(shield=True):
+                    await say(channel, framed("end", f"{self._owner}/"))
+                    await self._answer(channel, pid, f"{self._owner}/")
         if self._owns_supervisor:
             await anyio.to_thread.run_sync(self._supervisor.close)
         for output in self._unnamed:
             remove(output)
 
-    async def _supervised(self, request: bytes) -> Ended:
+    async def _supervised(self, request: bytes, mark: str, seconds: float) -> Ended:
         """Have the supervisor run it. Cancelled: have it ended, and wait until it has."""
         with self._supervisor.channel() as channel:
             pid = self._supervisor.pid
             try:
-                await say(channel, request)
-                return outcome(await hear(channel))
+                with anyio.move_on_after(seconds + NUDGE):
+                    await say(channel, request)
+                    return outcome(await hear(channel))
+                said = await self._answer(channel, pid, f"{mark}\0")
+                return outcome(said) if said else Ended(KILLED, timed_out=True, capped=False, left=0)
             except ConnectionError:
                 await anyio.to_thread.run_sync(self._supervisor.lost, pid)
                 raise
             except anyio.get_cancelled_exc_class():
-                with anyio.move_on_after(self._grace + ANSWER, shield=True), contextlib.suppress(OSError):
+                with anyio.CancelScope(shield=True), contextlib.suppress(OSError):
                     channel.send(b"x")
-                    await hear(channel)
+                    await self._answer(channel, pid, f"{mark}\0")
                 raise
+
+    async def _answer(self, channel: socket.socket, pid: int, mark: str) -> str:
+        """What the supervisor says of something that must end now; "" when it says nothing and is killed."""
+        if not (said := await self._awoken(channel, self._grace + LATE)):
+            await anyio.to_thread.run_sync(end_owned, mark, LATE)  # what keeps it from its work, perhaps
+            said = await self._awoken(channel, ANSWER)
+        if not said:
+            await anyio.to_thread.run_sync(self._supervisor.give_up, pid)
+        return said
+
+    async def _awoken(self, channel: socket.socket, seconds: float) -> str:
+        """The answer, while the supervisor is woken again and again: a command may have stopped it."""
+        end = anyio.current_time() + seconds
+        while anyio.current_time() < end:
+            self._supervisor.wake()
+            with anyio.move_on_after(WAKING):
+                return await hear(channel)
+        return ""
 
     def _find_shell(self) -> str:
         if not self._shell:
