@@ -45,7 +45,7 @@ real: $(VENV)/.test ## Test against servers from the system's packages (installs
 	$(BIN)/python -m pytest tests/real
 
 night: $(VENV)/.test ## The long judges: kills, power loss, soak
-	$(BIN)/python -m pytest tests/night
+	$(BIN)/python -m pytest -s -o faulthandler_timeout=7200 tests/night
 
 BENCH_WORK := a,b,c,d,e,f,h,k,l,m
 bench: $(VENV)/.test ## Measure (PEER=path/to/venv measures the public product beside it, WORK=a,b the workloads)

@@ -278,7 +278,7 @@ def _unserved(config: Config, name: str) -> ConfigError:
     known = set(_providers(config))
     for vendor in (vendors.load(one, config.home) for one in vendors.names(config.home)):
         known |= {word for model in vendor.models for word in (model, f"{vendor.name}/{model}")}
-    near = get_close_matches(name, known, n=1)
+    near = get_close_matches(name, known, n=1) or _like(config, name)
     meant = f" Did you mean {near[0]!r}?" if near else ""
     return ConfigError(
         f"No provider is known to serve the model {name!r}.{meant} "
@@ -290,15 +290,22 @@ def _providers(config: Config) -> list[str]:
     return [*config.settings.providers, *vendors.names(config.home)]
 
 
-async def doubt(config: Config, http: Http, seat: Seat) -> str:
-    """Why an endpoint of one's own may not serve a model, as a sentence; empty when it lists it."""
+def _like(config: Config, name: str) -> list[str]:
+    """The provider, if any, that the beginning of a name is nearly, but not quite: acmee is like acme."""
+    prefix = name.partition("/")[0].lower()
+    near = get_close_matches(prefix, _providers(config), n=1, cutoff=0.75)
+    return near if not _provider(config, prefix) else []
+
+
+async def doubt(config: Config, http: Http, seat: Seat, said: str) -> str:
+    """Why an endpoint may not serve the model that `said` names, as a sentence; empty when it lists it."""
     endpoint, name = seat.endpoint, seat.info.name
     names = await listed(http, endpoint.base_url, seat.vendor.models_path, endpoint.api_key, LOOK, whole=True)
     if name in names or f"{name}:latest" in names:
         return ""
     some = ", ".join(one_line(one, 60) for one in names[:5]) + (", ..." if names[5:] else "")
     what = f"does not list {name!r}, only {some}" if names else "does not say now what it serves"
-    near = get_close_matches(name.partition("/")[0].lower(), _providers(config), n=1, cutoff=0.75)
+    near = _like(config, said)
     meant = f" Did you mean the provider {near[0]!r}?" if near else ""
     return f"{host(endpoint.base_url)} {what}.{meant}"
 
@@ -341,6 +348,10 @@ def _seat(config: Config, vendor: Vendor, own: Provider | None, wanted: Wanted) 
     if not url:
         other = f", or set {vendor.base_env[0]}" if vendor.base_env else ""
         raise ConfigError(f"{vendor.title} has no address: `hermes config set model.base_url URL`{other}.")
+    moved = "" if told else vendor.moved(config.env)
+    if not host(url):
+        where = moved or "in the settings"
+        raise ConfigError(f"The address of {vendor.name} ({where}) is none: write http://HOST:PORT/v1.")
     key, variable = _key(config.env, vendor, own, wanted, url)
     if not key and not vendor.local and vendor.key_env:
         raise _keyless(vendor, variable, url)
@@ -353,17 +364,17 @@ def _seat(config: Config, vendor: Vendor, own: Provider | None, wanted: Wanted) 
     if vendor.wire == "anthropic":
         life = CACHES[config.settings.prompt_caching.cache_ttl]
         endpoint = replace(endpoint, options={**endpoint.options, "cache": life})
-    moved = "" if told else vendor.moved(config.env)
     return Seat(vendor, info, endpoint, wanted.why, note, f"at {host(url)} ({moved})" if moved else "")
 
 
 def host(url: str) -> str:
-    """The host and port of an address, for people: what else stands in it may be a secret."""
+    """The host and port of an address, for people: what else stands in it may be a secret. Empty for none."""
     try:
-        place = urlsplit(url).netloc.rpartition("@")[2]
+        parts = urlsplit(url)
     except ValueError:
-        place = ""
-    return place or "no address that can be read"
+        return ""
+    place = parts.netloc.rpartition("@")[2] if parts.scheme in ("http", "https") else ""
+    return "" if " " in place else place
 
 
 def reached(config: Config, name: str) -> tuple[Vendor, str, str]:

@@ -182,7 +182,7 @@ async def _use(config: Config, name: str) -> int:
             notes = [str(error)]
         else:
             address = _to_keep(config, seat)
-            notes = await _notes(config, http, seat)
+            notes = await _notes(config, http, seat, name)
     chosen = {"provider": wanted.provider, "default": wanted.model}
     if address:
         chosen["base_url"] = address
@@ -211,13 +211,13 @@ def _to_keep(config: Config, seat: Seat) -> str:
     return url if moved and moved not in config.env.stored and "@" not in url else ""
 
 
-async def _notes(config: Config, http: Http, seat: Seat) -> list[str]:
+async def _notes(config: Config, http: Http, seat: Seat, name: str) -> list[str]:
     """What a person should know of a choice, most of all what may keep it from answering."""
     vendor, endpoint = seat.vendor, seat.endpoint
     notes = [f"{seat.note}."] if seat.note else []
     if vendor.wire == "embedded":
         return notes
-    if (vendor.local or seat.at) and (doubt := await models.doubt(config, http, seat)):
+    if (vendor.local or seat.at) and (doubt := await models.doubt(config, http, seat, name)):
         notes.append(doubt)
     key, variable = vendor.key(config.env, endpoint.base_url)
     keep = next((name for name in vendor.key_env if name not in config.env.stored), "")
