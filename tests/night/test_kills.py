@@ -77,6 +77,4 @@ async def test_random_kills(tmp_path: Path) -> None:
         seen = now
     ran = Counter((tmp_path / "ran.txt").read_text().split())
     assert max(ran.values()) == 1
-    print(
-        f"\n{killed} kills, {finished} turns to the end, {len(seen)} prompts kept, {len(ran)} commands run once"
-    )
+    print(f"\n{killed} kills, {finished} turns ended, {len(seen)} prompts kept, {len(ran)} commands run once")

@@ -200,7 +200,7 @@ def test_a_fallback_of_the_same_endpoint_needs_no_address_of_its_own(tmp_path: P
 
 def test_what_an_endpoint_calls_its_model_cannot_break_the_line(tmp_path: Path) -> None:
     choice = chosen(config(tmp_path, OPENAI_MODEL="a\nb\x1b[2J", **PRIVATE))
-    assert choice.why == "custom/a b [2J: OPENAI_BASE_URL is set"
+    assert choice.why == r"custom/a b\x1b[2J: OPENAI_BASE_URL is set"
 
 
 # The command

@@ -25,7 +25,7 @@ from hermes.core.endpoints import Endpoint
 from hermes.core.errors import ConfigError, ModelError, NoModelAnswered, Rejected, Unavailable
 from hermes.core.http import Http, HttpRequest
 from hermes.core.models import Model, ModelInfo
-from hermes.lib.text import one_line
+from hermes.lib.text import one_line, visible
 from hermes.providers import vendors
 from hermes.providers.vendors import Vendor
 
@@ -41,7 +41,6 @@ DEMO_FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
 PROBE = 0.3
 LOOK = 3.0
 ASKED = 10.0
-LINE = 600
 NEARER = ("default", "file", "profile", "environment", "flag")
 
 NOTHING = """\
@@ -133,8 +132,8 @@ async def choose(config: Config, http: Http, model: str = "") -> Choice:
             notes.append(f"; left out of the chain: {error}")
     after = f", then {', '.join(s.placed for s in seats[1:])}" if seats[1:] else ""
     note = f" ({seat.note})" if seat.note else ""
-    why = one_line(f"{seat.placed}{note}{after}: {seat.why}{''.join(notes)}", LINE)
-    return Choice(tuple(s.open(http) for s in seats), tuple(seats), why)
+    why = visible(f"{seat.placed}{note}{after}: {seat.why}{''.join(notes)}")
+    return Choice(tuple(s.open(http) for s in seats), tuple(seats), " ".join(why.split()))
 
 
 async def first(config: Config, http: Http, model: str = "") -> Seat:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
+import hermes
 from hermes.config.load import Config
 from hermes.safety.gate import PolicyGate
 
@@ -15,6 +16,7 @@ def policy(config: Config, workspace: str, remember: Callable[[str], None] | Non
         home=str(Path.home()),
         workspace=workspace,
         state=str(config.home),
+        program=str(Path(hermes.__file__).parent),
         deny=settings.approvals.deny,
         allow=settings.command_allowlist,
         remember=remember,

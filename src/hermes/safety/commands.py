@@ -90,6 +90,8 @@ class _Walk:
         self.place = place
         self.depth = depth
         self.downloaded: set[str] = set()
+        self.printed: set[str] = set()  # variables that hold what a program printed
+        self.fetched: set[str] = set()  # and what came from the network
 
     def script(self, script: Script) -> None:
         for pipeline in script.pipelines:
@@ -120,21 +122,50 @@ class _Walk:
             *(r.target for r in simple.redirects),
         ]
         for script in dict.fromkeys(id(s) for word in words for s in word.scripts):
-            inner = next(s for word in words for s in word.scripts if id(s) == script)
-            self.script(inner)
+            inner, word = next((s, word) for word in words for s in word.scripts if id(s) == script)
+            if ">(" in word.text:
+                self._fed(inner, [*before, simple])
+            else:
+                self.script(inner)
         for redirect in simple.redirects:
             self._redirect(redirect, simple)
         for name, value in simple.assigns:
             self._assigned(name, value)
         if simple.words:
+            self._taken_in(simple, before)
             stdin = shell.fed(simple)
             if stdin is None and before:
                 stdin = shell.printed(before)
             self._invoke(simple.words, before, stdin, ())
 
+    def _fed(self, script: Script, before: Pipeline) -> None:
+        """The script of a `>(...)`: what is written to it is its input."""
+        for pipeline in script.pipelines:
+            for index, simple in enumerate(pipeline):
+                self._simple(simple, [*before, *pipeline[:index]])
+
+    def _taken_in(self, simple: Simple, before: Pipeline) -> None:
+        """Variables that `read` and its like fill with what another command prints."""
+        if _base(simple.words[0].text) in ("read", "mapfile", "readarray"):
+            scripts = [script for r in simple.redirects for script in r.target.scripts]
+            scripts.append(Script([before]))
+            for word in simple.words[1:]:
+                self._holds(word.text, scripts)
+
+    def _holds(self, name: str, scripts: Sequence[Script]) -> None:
+        programs_run = {program for script in scripts for program in _programs(script)}
+        self.printed.update((name,) if programs_run else ())
+        self.fetched.update((name,) if programs_run & programs.FETCHERS else ())
+
     def _assigned(self, name: str, value: Word) -> None:
         """A variable is set: some name a program, or make others load one."""
         self.made.assigns = True
+        self.printed.discard(name)
+        self.fetched.discard(name)
+        if value.dynamic:
+            self._holds(name, value.scripts)
+            self.printed.update((name,) if _variables(value) & self.printed else ())
+            self.fetched.update((name,) if _variables(value) & self.fetched else ())
         if name.startswith("HERMES_"):
             self.found(ask("self.setting", f"sets {name}, a setting of the agent itself"))
         if variables.loads(name, value.text):
@@ -203,7 +234,9 @@ class _Walk:
         self.made.opaque = True
         destructive = any(re.fullmatch(r"-\w*[rRf]\w*", word.text) for word in words[1:])
         parameter = re.fullmatch(r"\$[@*0-9]", words[0].text)
-        if words[0].scripts or under or destructive or parameter:
+        if _variables(words[0]) & self.fetched:
+            self.found(ask("code.piped", "runs what it fetches from the network"))
+        elif words[0].scripts or under or destructive or parameter:
             self.found(ask("run.unknown", "runs a program whose name is only known when it runs"))
 
     def _ran_download(self, call: Invocation) -> None:
@@ -352,6 +385,11 @@ class _Walk:
             if all(re.fullmatch(r"\$\(.*\)", word.text, re.DOTALL) for word in words if word.dynamic):
                 self._from_elsewhere(scripts, "runs text that is only known when it runs", rule)
                 return
+        held = {name for word in words if word.dynamic for name in _variables(word)}
+        if held & self.fetched:
+            self.found(ask("code.piped", "runs what it fetches from the network"))
+        elif held & self.printed and not unknown:
+            self.found(ask(rule, "runs text that is only known when it runs"))
         self.text(" ".join(word.text for word in words))
 
     def _from_elsewhere(self, scripts: Sequence[Script], why: str, rule: str = "run.printed") -> None:
@@ -423,6 +461,11 @@ class _Walk:
 
 def _base(text: str) -> str:
     return text.rstrip("/").rsplit("/", 1)[-1]
+
+
+def _variables(word: Word) -> set[str]:
+    """The variables whose values are not known that stand in a word."""
+    return set(re.findall(r"\$\{?(\w+)", word.text)) if word.dynamic else set()
 
 
 def _interpreter(name: str) -> str:

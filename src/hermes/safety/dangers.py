@@ -186,16 +186,19 @@ def _of_paths(call: Invocation, place: Place) -> Iterator[Finding]:
         for text in call.texts:
             if any(reads_secrets(part, place) for part in named_paths(text)):
                 yield ask("secret.read", f"reads {text}, which may hold secrets")
-        for root in _roots(call):
-            if paths.reaches_secrets(place.resolve(root), place):
-                yield ask("secret.read", f"reads all of {place.resolve(root)}, where secrets are kept")
+        for root in (path for named in _roots(call) for path in place.meant(named)):
+            if paths.reaches_secrets(root, place):
+                yield ask("secret.read", f"reads all of {root}, where secrets are kept")
     for target in written(call):
         yield from of_write(target, place)
 
 
 def reads_secrets(named: str, place: Place) -> bool:
     """True when this path or glob names a secret, or a folder of them."""
-    path = place.resolve(named)
+    return any(_is_or_may_be_secret(path, place) for path in place.meant(named))
+
+
+def _is_or_may_be_secret(path: str, place: Place) -> bool:
     if path in _ENDLESS:
         return False
     return paths.holds_secrets(path, place) or (_wild(path) and paths.may_be_secret(path, place))
@@ -222,11 +225,11 @@ def _roots(call: Invocation) -> Iterator[str]:
 
 def of_write(target: str, place: Place) -> Iterator[Finding]:
     """What is dangerous about writing to a path."""
-    path = place.resolve(target)
-    if paths.is_disk(path):
-        yield block("disk.write", f"writes over the disk {path}")
-    elif paths.holds_protected(path, place) or (_wild(path) and paths.may_be_protected(path, place)):
-        yield ask("write.protected", f"changes {path}")
+    for path in place.meant(target):
+        if paths.is_disk(path):
+            yield block("disk.write", f"writes over the disk {path}")
+        elif paths.holds_protected(path, place) or (_wild(path) and paths.may_be_protected(path, place)):
+            yield ask("write.protected", f"changes {path}")
 
 
 def written(call: Invocation) -> Iterator[str]:
@@ -238,6 +241,7 @@ def written(call: Invocation) -> Iterator[str]:
         yield from words[-1:]
         yield from words[:-1] if call.name == "mv" else ()
         yield from values(call.texts, "-t", "--target-directory")
+        yield from (b for a, b in pairwise(call.texts) if re.fullmatch(r"-[A-Za-z]+t", a))
     elif call.name in ("sed", "perl", "ruby") and call.has("-i", "-i*", "--in-place*"):
         yield from words[1:] if len(words) > 1 else words
     elif call.name == "git":
@@ -246,7 +250,7 @@ def written(call: Invocation) -> Iterator[str]:
             yield from values(call.texts, "-o")
     elif call.name == "dd":
         yield from (text[3:] for text in call.texts if text.startswith("of="))
-    elif call.name in programs.FETCHERS:
+    elif call.name in programs.FETCHERS or call.name == "sort":
         yield from values(call.texts, "-o", "-O", "--output", "--output-document", "-P", "--output-dir")
     elif call.name in ("unzip", "tar", "bsdtar", "patch", "chmod", "chown", "chattr"):
         yield from values(call.texts, "-d", "-C", "--directory")
@@ -319,7 +323,8 @@ def _removed(call: Invocation, word: Word, recursive: bool, place: Place) -> Ite
     path = place.resolve(text)
     bare = re.sub(r"/?(?:\.?\*+|\.\[!?.*|\{.*)$", "", text) if word.globbed or "*" in text else text
     everything = place.resolve(bare or ("/" if text.startswith("/") else "."))
-    vital = paths.is_vital(path, place) or (bare != text and paths.is_vital(everything, place))
+    emptied = place.meant(everything) if bare != text else ()
+    vital = any(paths.is_vital(one, place) for one in (path, *emptied))
     if recursive and (vital or (word.globbed and paths.covers_vital(path, place))):
         yield block("wipe.vital", f"deletes everything in {everything}")
     elif word.dynamic and (recursive or "xargs" in call.under):
@@ -343,11 +348,35 @@ def _dd(call: Invocation, place: Place) -> Iterator[Finding]:
             yield ask("wipe.dd", f"writes over {text[3:]}")
 
 
-def _kill(call: Invocation, _: Place) -> Iterator[Finding]:
+_ENDINGS = r"-(?:TERM|INT|HUP|SIGTERM|SIGINT|SIGHUP|CONT|SIGCONT|USR1|USR2|0|1|2|15|18|l|L|-)"
+
+
+def _kill(call: Invocation, place: Place) -> Iterator[Finding]:
     words = [text for text in call.texts if text != "--"]
     targets = words[1:] if words and words[0].startswith("-") and len(words) > 1 else words
     if "-1" in targets or (words[:1] == ["-s"] and "-1" in words[2:]):
         yield block("process.all", "ends every process")
+    unusual = any(text.startswith("-") and not re.fullmatch(_ENDINGS, text) for text in words)
+    unknown = any(word.dynamic and word.text not in ("$!", "$$") for word in call.args)
+    if any("PPID" in text for text in targets) or (unusual and unknown):
+        yield ask("process.self", "may stop or end the agent's own processes")
+    if any(re.fullmatch(r"-?[0-9]{2,9}", text) and place.ours(abs(int(text))) for text in words):
+        yield ask("process.self", "stops or ends the agent's own processes")
+
+
+def _git(call: Invocation, place: Place) -> Iterator[Finding]:
+    """What git shows of files that hold secrets, or takes in to be shown later."""
+    words = call.positionals
+    place = place.at(place.resolve(next(values(call.texts, "-C"), ".")))
+    shows = words[:1] and words[0] in programs.GIT_SHOWS
+    if shows or call.has(*programs.GIT_SHOWING) or (words[:1] == ["add"] and call.has("-f", "--force")):
+        for text in call.texts:
+            if any(reads_secrets(part, place) for part in named_paths(text)):
+                yield ask("secret.read", f"reads {text}, which may hold secrets")
+    if call.has("--no-index"):
+        for root in (path for named in (".", *words[1:]) for path in place.meant(named)):
+            if paths.reaches_secrets(root, place):
+                yield ask("secret.read", f"reads all of {root}, where secrets are kept")
 
 
 def _mkfs(call: Invocation, place: Place) -> Iterator[Finding]:
@@ -400,6 +429,7 @@ _SPECIAL: dict[str, Callable[[Invocation, Place], Iterator[Finding]]] = {
     "unlink": _rm,
     "dd": _dd,
     "kill": _kill,
+    "git": _git,
     "awk": _awk,
     "gawk": _awk,
     "mawk": _awk,

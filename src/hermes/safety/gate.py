@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable, Sequence
 from fnmatch import fnmatchcase
-from functools import lru_cache
 from os.path import realpath
 from typing import Literal
 
@@ -21,6 +20,7 @@ from hermes.lib.ids import fresh
 from hermes.lib.text import visible
 from hermes.safety import paths
 from hermes.safety.commands import Analysis, analyse
+from hermes.safety.found import is_ours, really
 from hermes.safety.paths import Place
 
 Mode = Literal["manual", "smart", "off"]
@@ -36,9 +36,9 @@ class PolicyGate:
     """The gate of one agent: tables, the user's own rules, and what was answered before.
 
     `mode` off turns questions into a yes; what is blocked stays blocked. `deny` and `allow` are patterns
-    of commands (`sudo *`); deny goes before everything. `home`, `workspace` and `state` (the agent's own
-    home) are absolute. `remember` keeps a rule that was answered "always"; it may take its time and raise
-    HermesError.
+    of commands (`sudo *`); deny goes before everything. `home`, `workspace`, `state` (the agent's own
+    home) and `program` (the folder of its program files) are absolute. `remember` keeps a rule that was
+    answered "always"; it may take its time and raise HermesError.
     """
 
     def __init__(
@@ -48,6 +48,7 @@ class PolicyGate:
         home: str,
         workspace: str,
         state: str,
+        program: str = "",
         deny: Sequence[str] = (),
         allow: Sequence[str] = (),
         remember: Callable[[str], None] | None = None,
@@ -56,10 +57,9 @@ class PolicyGate:
         self._deny = tuple(deny)
         self._allow = list(allow)
         self._remember = remember
-        self._place = Place(home, workspace, workspace, state)
+        self._place = Place(home, workspace, workspace, state, program=program, found=really, ours=is_ours)
         self._keeping = anyio.Lock()
         self._said_yes: set[tuple[SessionId, str, str, str]] = set()
-        self._analyse = lru_cache(maxsize=256)(self._analysed)
 
     def footprint(self, effects: Effects, call: ToolCall, cwd: str) -> Footprint:
         try:
@@ -190,16 +190,13 @@ class PolicyGate:
             return ANYTHING
         folder = call.arguments.get("workdir")
         place = self._place.at(cwd)
-        analysis = self._analyse(command, place.resolve(folder) if isinstance(folder, str) else cwd)
+        analysis = analyse(command, place.at(place.resolve(folder)) if isinstance(folder, str) else place)
         if not analysis.only_reads:
             return ANYTHING
         return Footprint(reads=tuple(sorted(realpath(path) for path in analysis.reads)))
 
     def _analysis(self, action: Action) -> Analysis:
-        return self._analyse(action.what, action.cwd or self._place.cwd)
-
-    def _analysed(self, command: str, cwd: str) -> Analysis:
-        return analyse(command, self._place.at(cwd))
+        return analyse(action.what, self._place.at(action.cwd or self._place.cwd))
 
 
 def _resolved(names: Sequence[str], call: ToolCall, place: Place) -> tuple[str, ...]:

@@ -2,7 +2,8 @@
 
 import posixpath
 import re
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase, translate
 from functools import lru_cache
 
@@ -12,18 +13,38 @@ from hermes.safety.globs import meet
 from hermes.safety.tables import paths as table
 
 
+def as_written(path: str) -> tuple[str, ...]:
+    """What stands for looking at no file."""
+    return (path,)
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where judgements are made. All paths absolute; `state` is the agent's own home, `agent` its command."""
+    """Where judgements are made. All paths absolute; `state` is the agent's own home, `agent` its command.
+
+    `program` is the folder of the agent's own program files. `found` says which real paths an absolute path
+    or glob stands for now, links followed; without it no file is looked at. `ours` is true for the pid of
+    the agent and of what it has started itself.
+    """
 
     home: str
     cwd: str
     workspace: str
     state: str
     agent: str = "hermes"
+    program: str = ""
+    found: Callable[[str], tuple[str, ...]] = as_written
+    ours: Callable[[int], bool] = lambda _: False
 
     def at(self, cwd: str) -> "Place":
-        return Place(self.home, cwd, self.workspace, self.state, self.agent)
+        return replace(self, cwd=cwd)
+
+    def meant(self, path: str) -> tuple[str, ...]:
+        """What a program that is given this path may open: the path as written, and what it really is."""
+        written = self.resolve(path)
+        if path == "~" or path.startswith("~/"):
+            path = self.home + path[1:]
+        return tuple(dict.fromkeys((written, *self.found(posixpath.join(self.cwd, path)))))
 
     def resolve(self, path: str) -> str:
         """Absolute, `~` expanded, `.` and `..` taken out; links are not followed.
@@ -51,6 +72,8 @@ def holds_secrets(path: str, place: Place) -> bool:
 
 def is_protected(path: str, place: Place) -> bool:
     """True when writing to this absolute path changes the machine, a login, or the agent itself."""
+    if place.program and encloses(place.program, path):
+        return True
     return _listed(path, place, table.PROTECTED, table.NOT_PROTECTED) or is_secret(path, place)
 
 

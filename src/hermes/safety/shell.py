@@ -302,7 +302,8 @@ class _Reader:
             return
         if self.text.startswith(("<(", ">("), self.at):
             self.at += 2
-            self.simple.redirects.append(Redirect(operator, self._process("<(")))
+            process = self._process(self.text[self.at - 2 : self.at])
+            self.simple.redirects.append(Redirect(operator, process))
             return
         words = self._word() if self.at < len(self.text) and self.text[self.at] not in "\n;|" else []
         for word in words or [Word("", True)]:
@@ -347,9 +348,8 @@ class _Reader:
                 if char not in "<>" or not self.text.startswith(("<(", ">("), self.at) or piece.text == "":
                     break
                 self.at += 2
-                process = self._process("<(")
-                piece.scripts += process.scripts
-                piece.dynamic = True
+                process = self._process(self.text[self.at - 2 : self.at])
+                piece.unknown(process.text, process.scripts)
                 continue
             self._character(piece, char)
         return piece.words(self.known.get("HOME", "~"))

@@ -47,6 +47,15 @@ GIT_READS = words(
 )
 GIT_NOT_READING = ("--output*", "-O*", "--open-files-in-pager*", "--ext-diff", "--textconv")
 
+# Show, or take in, what is in the files they are given.
+GIT_SHOWS = words(
+    """
+    annotate archive blame cat-file config diff diff-files diff-index difftool grep hash-object show
+    whatchanged
+    """
+)
+GIT_SHOWING = ("-p", "--patch", "-F", "--file", "--file=*", "--contents", "--no-index")
+
 # Run the rest of their words: options that take a value, and how many words come before the command.
 WRAPPERS: dict[str, tuple[str, int]] = {
     "sudo": ("-u -g -p -C -c -D -h -R -r -T -t -U --user --group --prompt --chdir --host --role --type", 0),
@@ -172,6 +181,7 @@ RECURSIVE: dict[str, tuple[tuple[str, ...], int, int]] = {
     "cp": (_COPIES, 0, -1),
     "rsync": (_COPIES, 0, -1),
     "scp": (_COPIES, 0, -1),
+    "ln": (_ALWAYS, 0, -1),
     "diff": (("-r", "--recursive"), 0, 0),
 }
 BEFORE_PATTERN = (
