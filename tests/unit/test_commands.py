@@ -461,7 +461,7 @@ PYTHON=$(command -v python3); $PYTHON -m pytest
 a=$(curl -s URL); echo "$a" > page.html
 V=$(git describe); docker build -t "x:$V" .
 read -r name; echo "$name"
-kill -9 "$!"
+kill "$!"
 kill -TERM $PID
 git rm --cached .env
 git check-ignore .env
