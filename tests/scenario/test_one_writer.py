@@ -1,6 +1,7 @@
 """A session has one writer at a time, and nobody has to wait for the dead."""
 
 import os
+import sqlite3
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
@@ -22,6 +23,7 @@ from hermes.stores import holder
 from hermes.stores.journal import HELD, SessionJournal
 from hermes.stores.open import open_store
 from hermes.testing.clock import StillClock
+from hermes.testing.endpoint import ModelServer, Says
 from hermes.testing.scripted import ScriptedModel, agent, play, says
 
 pytestmark = pytest.mark.anyio
@@ -165,3 +167,23 @@ async def test_a_conversation_gives_the_right_back_whatever_happens(store: Store
     other = SessionJournal(store, KEY, StillClock())
     assert [m.text for m in (await other.open()).news] == ["go"]
     assert isinstance(log.last, Message)
+
+
+async def test_settling_a_conversation_holds_nothing(store: Store) -> None:
+    clock = StillClock()
+    one = Conversation(KEY, agent(ScriptedModel()), Log((), SessionJournal(store, KEY, clock)), clock)
+    await one.settle()
+    await SessionJournal(store, KEY, clock).open()
+
+
+async def test_a_finished_command_leaves_no_claim_behind(tmp_path: Path) -> None:
+    async with ModelServer(lambda _: Says("hi")) as server:
+        (tmp_path / "config.yaml").write_text(
+            f"model: {{default: m, provider: custom, base_url: '{server.url}/v1', api_key: k}}\n"
+        )
+        env = {"HERMES_HOME": str(tmp_path), "PATH": os.environ["PATH"]}
+        done = await anyio.run_process([sys.executable, "-m", "hermes", "-z", "hi"], env=env, input=b"")
+    assert done.stdout == b"hi\n"
+    with sqlite3.connect(tmp_path / "hermes.db") as db:
+        assert db.execute("SELECT holder FROM leases").fetchall() == [("",)]
+    db.close()

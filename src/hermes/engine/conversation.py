@@ -90,6 +90,13 @@ class Conversation:
     waits: Mapping[str, float] = field(default_factory=dict[str, float])
     _window: Window | None = None
 
+    async def settle(self) -> None:
+        """Make the history whole after a turn that was stopped, without beginning another one."""
+        try:
+            await self.log.repair()
+        finally:
+            self.log.journal.close()
+
     def switch(self, agent: Agent) -> None:
         """Go on with another agent from the next turn."""
         self.agent, self._window = agent, None

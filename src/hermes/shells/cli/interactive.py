@@ -201,7 +201,7 @@ class Shell:
 
     async def _repair(self, talk: Conversation) -> None:
         try:
-            await talk.log.repair()
+            await talk.settle()
         except HermesError as error:
             self.view.note(str(error), "bad")
 

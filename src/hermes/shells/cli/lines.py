@@ -90,7 +90,7 @@ class _Lines:
                             self.notes.event(event)
             tasks.cancel_scope.cancel()
         self._end(last, answer)
-        await self.desk.talk.log.repair()
+        await self.desk.talk.settle()
 
     def _end(self, event: TurnEnded, answer: str) -> None:
         if answer:

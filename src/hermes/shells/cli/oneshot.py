@@ -103,7 +103,7 @@ class _Shell:
                         turn.stop()
             tasks.cancel_scope.cancel()
         with suppress(HermesError):  # said already, or said again by whoever goes on with this
-            await self.talk.log.repair()
+            await self.talk.settle()
         if self.course.broken:
             raise self.course.broken
         return self._leave()
