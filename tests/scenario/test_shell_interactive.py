@@ -63,10 +63,10 @@ class Terminal:
     def type(self, *keys: str) -> None:
         os.write(self._ours, "".join(keys).encode())
 
-    async def until(self, *words: str) -> str:
-        """Read until all of these are on the screen."""
+    async def until(self, *words: str, times: int = 1) -> str:
+        """Read until all of these are on the screen, each so many times."""
         with anyio.move_on_after(10):
-            while not all(word in self.text for word in words):
+            while not all(self.text.count(word) >= times for word in words):
                 await anyio.wait_readable(self._ours)
                 self._feed()
             return self.text
@@ -261,7 +261,7 @@ async def test_nothing_that_is_said_steers_the_terminal(tmp_path: Path) -> None:
         terminal.type("1", ENTER)
         await terminal.until("entity", "b\n")
         await terminal.idle()
-        assert terminal.text.count(shown) >= 6
+        await terminal.until(shown, times=6)
         terminal.type("/title ", "a\u202eb", ENTER)
         await terminal.until("The title is now: a\\u202eb")
         terminal.type("and now?", ENTER)
