@@ -162,7 +162,7 @@ class House:
         except (ConfigError, ModelError) as error:
             choice = await self.chosen()
             return choice, f"{choice.why}. This session's own model cannot be had: {error}"
-        return choice, f"{choice.name}: this session's model"
+        return choice, f"{choice.seats[0].placed}: this session's model"
 
     def base_url(self, model: str) -> str:
         """Where a model of this house is reached; "" when it has not been chosen here."""

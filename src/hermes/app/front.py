@@ -28,7 +28,7 @@ usage: hermes [options] [command]
 
 options:
   -z, --oneshot TEXT   answer once and leave ("-" reads the question from standard input)
-  -m, --model MODEL    provider/model, or a model's name
+  -m, --model MODEL    provider/model, a provider, or a model's name
   -p, --profile NAME   use a profile
   -r, --resume ID      go on with a session: its id, the beginning of it, or its title
   -c, --continue       go on with the newest session
