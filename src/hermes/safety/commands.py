@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from hermes.safety import dangers as seen
 from hermes.safety import paths, shell
@@ -32,6 +32,7 @@ _GUESSED = (
     "su",
 )
 _NAMES = re.compile(r"[A-Za-z_]\w*=")
+_DOLLAR = re.compile(r"\$\{?(\w+)")
 _VERSION = re.compile(r"(?<=[A-Za-z])[\d.]+$")
 _INPUT = ("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0", "-")
 _HIDING = frozenset(("base64", "rev", "tac", "xxd"))
@@ -189,13 +190,16 @@ class _Walk:
             if path not in ("/dev/null", "/dev/stderr", "/dev/stdout"):
                 self.made.writes = True
                 self.found(*seen.of_write(target, self.place))
-                if simple.words and _base(simple.words[0].text) in programs.FETCHERS:
+                held = {name for word in simple.words for name in _variables(word)}
+                if held & self.fetched or (simple.words and _base(simple.words[0].text) in programs.FETCHERS):
                     self.downloaded.add(path)
         elif redirect.op == "<":
             path = self.place.resolve(target)
             self.made.reads.add(path)
             if seen.reads_secrets(target, self.place):
                 self.found(ask("secret.read", f"reads {target}, which may hold secrets"))
+            if path in self.downloaded and simple.words and _runs_code(_base(simple.words[0].text)):
+                self.found(ask("code.download", "runs a file it has just fetched from the network"))
 
     # One program
 
@@ -224,7 +228,7 @@ class _Walk:
         call = Invocation(name, args, under, feeding, stdin, first.text, tuple(word.text for word in args))
         self.made.calls.append(call)
         self.made.writes = self.made.writes or any(seen.written(call))
-        self._ran_download(call)
+        self._ran_download(call, before)
         self.found(*seen.dangers(call, self.place))
         self._inside(call, before)
         self._after(call, bool(before))
@@ -239,10 +243,11 @@ class _Walk:
         elif words[0].scripts or under or destructive or parameter:
             self.found(ask("run.unknown", "runs a program whose name is only known when it runs"))
 
-    def _ran_download(self, call: Invocation) -> None:
+    def _ran_download(self, call: Invocation, before: Pipeline) -> None:
         run = [call.program] if "/" in call.program else []
-        if call.name in programs.SHELLS or call.name in ("source", ".") or _interpreter(call.name):
+        if _runs_code(call.name):
             run += call.positionals[:1]
+            run += (word.text for simple in before for word in simple.words[1:])
         if any(self.place.resolve(path) in self.downloaded for path in run):
             self.found(ask("code.download", "runs a file it has just fetched from the network"))
 
@@ -251,6 +256,8 @@ class _Walk:
         if call.name in ("cd", "pushd"):
             target = next(iter(call.positionals), self.place.home)
             self.place = self.place.at(self.place.resolve(target))
+        elif call.name == "tee" and set(call.before) & programs.FETCHERS:
+            self.downloaded.update(self.place.resolve(path) for path in call.positionals)
         elif call.name in programs.FETCHERS:
             self.downloaded.update(self.place.resolve(path) for path in seen.written(call))
             if call.name == "wget" or call.has("-O", "--remote-name*"):
@@ -301,7 +308,8 @@ class _Walk:
                 self.text(command)
 
     def _wrapper(self, call: Invocation, before: Pipeline) -> None:
-        split = [text for text in call.texts if re.match(r"-S|--split-string", text)]
+        own = takewhile(lambda text: text.startswith("-") or _NAMES.match(text), call.texts)
+        split = [text for text in own if re.match(r"-S|--split-string", text)]
         if call.name == "env" and split:
             start = call.texts.index(split[0])
             inline = split[0].removeprefix("--split-string").removeprefix("=").removeprefix("-S")
@@ -318,7 +326,8 @@ class _Walk:
                 self.text(" ".join(w.text for w in (rest_words[:1] if call.name == "trap" else rest_words)))
         elif rest_words:
             extra = self._listed(call, before) if call.name == "xargs" else []
-            self._invoke([*rest_words, *extra], before, None if extra else call.stdin, under)
+            filled = _filled(call, rest_words, extra) or [*rest_words, *extra]
+            self._invoke(filled, before, None if extra else call.stdin, under)
 
     def _unwrapped(self, call: Invocation) -> list[Word]:
         valued, skipped = programs.WRAPPERS[call.name]
@@ -369,12 +378,18 @@ class _Walk:
             if is_shell:
                 self.text(call.stdin)
             else:
+                self._held(call.stdin)
                 self.found(*seen.of_code(call.stdin))
         elif set(call.before) & programs.FETCHERS:
             self.found(ask("code.piped", "runs what it fetches from the network"))
         elif call.before and not set(call.before) <= {"cat"}:
             self.made.opaque = True
             self.found(ask("run.piped", "runs whatever another command prints"))
+
+    def _held(self, code: str) -> None:
+        """Code that holds a variable with what came from the network."""
+        if set(_DOLLAR.findall(code)) & self.fetched:
+            self.found(ask("code.piped", "runs what it fetches from the network"))
 
     def _code_or_ask(self, words: Sequence[Word], rule: str) -> None:
         """A command line given as words; when part of it is unknown, a question."""
@@ -447,6 +462,7 @@ class _Walk:
             )
             if flag and index + 1 < len(call.args):
                 code = call.args[index + 1]
+                self._held(code.text if code.dynamic else "")
                 if code.dynamic and code.scripts:
                     self._from_elsewhere(code.scripts, "runs code that is only known when it runs")
                 self.found(*seen.of_code(code.text))
@@ -465,7 +481,29 @@ def _base(text: str) -> str:
 
 def _variables(word: Word) -> set[str]:
     """The variables whose values are not known that stand in a word."""
-    return set(re.findall(r"\$\{?(\w+)", word.text)) if word.dynamic else set()
+    return set(_DOLLAR.findall(word.text)) if word.dynamic else set()
+
+
+def _runs_code(name: str) -> bool:
+    return name in programs.SHELLS or name in ("source", ".") or bool(_interpreter(name))
+
+
+def _filled(call: Invocation, words: Sequence[Word], extra: Sequence[Word]) -> list[Word]:
+    """The words of `xargs -I{}` with what it lists put in; nothing when no word has the sign."""
+    named = [b for a, b in pairwise(call.texts) if a in ("-I", "--replace")]
+    sign = next((text[2:] for text in call.texts if re.match("-I.", text)), next(iter(named), "{}"))
+    if call.name != "xargs" or not any(sign in word.text for word in words):
+        return []
+    return [
+        replace(
+            word,
+            text=word.text.replace(sign, one.text),
+            dynamic=word.dynamic or one.dynamic,
+            globbed=word.globbed or one.globbed,
+        )
+        for word in words
+        for one in (extra if sign in word.text else (Word(""),))
+    ]
 
 
 def _interpreter(name: str) -> str:

@@ -2,13 +2,14 @@
 
 import posixpath
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase, translate
 from functools import cache
 from itertools import pairwise
 from typing import Literal
 
+from hermes.lib.pathmatch import encloses
 from hermes.safety import paths
 from hermes.safety.paths import Place
 from hermes.safety.shell import Simple, Word
@@ -183,7 +184,7 @@ def _of_paths(call: Invocation, place: Place) -> Iterator[Finding]:
     if call.name in ("echo", "printf", "cd", "mkdir", "which", "type"):
         return
     if call.name not in programs.LOOKERS and call.name != "git":
-        for text in call.texts:
+        for text in dict.fromkeys(call.texts):
             if any(reads_secrets(part, place) for part in named_paths(text)):
                 yield ask("secret.read", f"reads {text}, which may hold secrets")
         for root in (path for named in _roots(call) for path in place.meant(named)):
@@ -245,17 +246,33 @@ def written(call: Invocation) -> Iterator[str]:
     elif call.name in ("sed", "perl", "ruby") and call.has("-i", "-i*", "--in-place*"):
         yield from words[1:] if len(words) > 1 else words
     elif call.name == "git":
-        yield from values(call.texts, "--output", "--output-directory")
-        if {"format-patch", "archive"} & set(call.positionals[:1]):
-            yield from values(call.texts, "-o")
+        yield from _written_by_git(call)
     elif call.name == "dd":
         yield from (text[3:] for text in call.texts if text.startswith("of="))
     elif call.name in programs.FETCHERS or call.name == "sort":
         yield from values(call.texts, "-o", "-O", "--output", "--output-document", "-P", "--output-dir")
-    elif call.name in ("unzip", "tar", "bsdtar", "patch", "chmod", "chown", "chattr"):
+    else:
+        yield from _written_below(call, words)
+
+
+def _written_by_git(call: Invocation) -> Iterator[str]:
+    yield from values(call.texts, "--output", "--output-directory")
+    sub = next(iter(call.positionals), "")
+    if sub == "config" and not call.has("-l", "--list", "--get*"):
+        yield from values(call.texts, "-f", "--file")
+    elif sub in ("format-patch", "archive"):
+        yield from values(call.texts, "-o")
+
+
+def _written_below(call: Invocation, words: Sequence[str]) -> Iterator[str]:
+    """What is unpacked, patched, cut or changed in its mode."""
+    if call.name in ("unzip", "tar", "bsdtar", "patch", "chmod", "chown", "chattr"):
         yield from values(call.texts, "-d", "-C", "--directory")
-        if call.name.startswith("ch") and call.has("-R", "--recursive"):
-            yield from words[1:]
+    if call.name == "patch":
+        yield from words[:1]
+    recursive = call.name in ("chmod", "chown", "chattr") and call.has("-R", "--recursive")
+    if recursive or call.name in ("split", "csplit"):
+        yield from words[1:]
 
 
 def values(texts: tuple[str, ...], *options: str) -> Iterator[str]:
@@ -364,6 +381,12 @@ def _kill(call: Invocation, place: Place) -> Iterator[Finding]:
         yield ask("process.self", "stops or ends the agent's own processes")
 
 
+def _mv(call: Invocation, place: Place) -> Iterator[Finding]:
+    for path in (path for word in call.texts for path in place.meant(word)):
+        if any(own and encloses(path, own) for own in (place.state, place.program)):
+            yield ask("write.protected", f"moves {path}, where the agent's own files are")
+
+
 def _git(call: Invocation, place: Place) -> Iterator[Finding]:
     """What git shows of files that hold secrets, or takes in to be shown later."""
     words = call.positionals
@@ -430,6 +453,7 @@ _SPECIAL: dict[str, Callable[[Invocation, Place], Iterator[Finding]]] = {
     "dd": _dd,
     "kill": _kill,
     "git": _git,
+    "mv": _mv,
     "awk": _awk,
     "gawk": _awk,
     "mawk": _awk,

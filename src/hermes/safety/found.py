@@ -1,62 +1,71 @@
 """What is looked up on this machine to judge a command: real paths, what a glob fits, whose a process is."""
 
+import contextlib
 import os
 import re
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
+from itertools import islice
 
-MOST = 4000  # entries of folders that are looked at to fill in one glob
+MOST = 4000  # entries of folders that are looked at to fill in the globs of a command
 _WILD = re.compile(r"[*?\[]")
 
 
-def really(path: str) -> tuple[str, ...]:
-    """The real paths that an absolute path or glob stands for now, links followed; of a glob, what fits.
+class Found:
+    """What one command's paths and globs stand for now, each looked up once.
 
-    A glob is filled in as a shell does it. Where folders are so large that more than `MOST` entries would
-    have to be looked at, what was found until then counts.
+    Globs are filled in as a shell does it. When the folders are so large that more than `MOST` entries
+    would have to be looked at for all globs together, what was found until then counts.
     """
-    if "\0" in path or len(path) > 4096:
-        return ()
-    try:
-        plain = (os.path.realpath(path),)
-        if not _WILD.search(path):
-            return plain
-        return (*plain, *map(os.path.realpath, _fitting(path)))
-    except (OSError, ValueError):  # what no file system can hold is no path
-        return ()
 
+    def __init__(self) -> None:
+        self._room = MOST
+        self._known: dict[str, tuple[str, ...]] = {}
+        self._folders: dict[str, str] = {}
 
-def _fitting(pattern: str) -> Iterator[str]:
-    """The paths that exist and fit, folder by folder."""
-    parts = [part for part in pattern.split("/") if part]
-    room = MOST
-    found = ["/"]
-    for part in parts:
-        if not _WILD.search(part):
-            found = [f"{folder.rstrip('/')}/{part}" for folder in found]
-            continue
-        filled: list[str] = []
-        for folder in found:
-            names = _names(folder, room)
-            room -= len(names) + 1
-            filled += (f"{folder.rstrip('/')}/{name}" for name in names if _fits(name, part))
-            if room <= 0:
-                break
-        found = filled
-    yield from found
+    def really(self, path: str) -> tuple[str, ...]:
+        """The real paths, links followed; none for what can be no path."""
+        if path not in self._known:
+            try:
+                self._known[path] = self._look(path)
+            except (OSError, ValueError):
+                self._known[path] = ()
+        return self._known[path]
 
+    def _look(self, path: str) -> tuple[str, ...]:
+        if "\0" in path or len(path) > 4096:
+            return ()
+        plain = os.path.realpath(path)
+        return (plain, *map(self._real, self._fitting(path))) if _WILD.search(path) else (plain,)
 
-def _names(folder: str, most: int) -> list[str]:
-    names: list[str] = []
-    try:
-        with os.scandir(folder) as entries:
-            for entry in entries:
-                if len(names) >= most:
-                    break
-                names.append(entry.name)
-    except OSError:
-        pass
-    return names
+    def _real(self, path: str) -> str:
+        """As realpath, which is slow for thousands of files of one folder."""
+        folder, _, name = path.rpartition("/")
+        if name in ("", ".", "..") or os.path.islink(path):
+            return os.path.realpath(path)
+        if folder not in self._folders:
+            self._folders[folder] = os.path.realpath(folder or "/")
+        return f"{self._folders[folder].rstrip('/')}/{name}"
+
+    def _fitting(self, pattern: str) -> list[str]:
+        """The paths that exist and fit, folder by folder."""
+        found = ["/"]
+        for part in filter(None, pattern.split("/")):
+            if _WILD.search(part):
+                pairs = ((folder, name) for folder in found for name in self._names(folder))
+                found = [f"{folder.rstrip('/')}/{name}" for folder, name in pairs if _fits(name, part)]
+            else:
+                found = [f"{folder.rstrip('/')}/{part}" for folder in found]
+        return found
+
+    def _names(self, folder: str) -> Iterator[str]:
+        if self._room <= 0:
+            return
+        self._room -= 1
+        with contextlib.suppress(OSError), os.scandir(folder) as entries:
+            for entry in islice(entries, self._room):
+                self._room -= 1
+                yield entry.name
 
 
 def _fits(name: str, part: str) -> bool:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from os.path import realpath
 from typing import Literal
@@ -20,7 +21,7 @@ from hermes.lib.ids import fresh
 from hermes.lib.text import visible
 from hermes.safety import paths
 from hermes.safety.commands import Analysis, analyse
-from hermes.safety.found import is_ours, really
+from hermes.safety.found import Found, is_ours
 from hermes.safety.paths import Place
 
 Mode = Literal["manual", "smart", "off"]
@@ -57,7 +58,7 @@ class PolicyGate:
         self._deny = tuple(deny)
         self._allow = list(allow)
         self._remember = remember
-        self._place = Place(home, workspace, workspace, state, program=program, found=really, ours=is_ours)
+        self._place = Place(home, workspace, workspace, state, program=program, ours=is_ours)
         self._keeping = anyio.Lock()
         self._said_yes: set[tuple[SessionId, str, str, str]] = set()
 
@@ -190,13 +191,17 @@ class PolicyGate:
             return ANYTHING
         folder = call.arguments.get("workdir")
         place = self._place.at(cwd)
-        analysis = analyse(command, place.at(place.resolve(folder)) if isinstance(folder, str) else place)
+        analysis = self._analyse(command, place.resolve(folder) if isinstance(folder, str) else cwd)
         if not analysis.only_reads:
             return ANYTHING
         return Footprint(reads=tuple(sorted(realpath(path) for path in analysis.reads)))
 
     def _analysis(self, action: Action) -> Analysis:
-        return analyse(action.what, self._place.at(action.cwd or self._place.cwd))
+        return self._analyse(action.what, action.cwd or self._place.cwd)
+
+    def _analyse(self, command: str, cwd: str) -> Analysis:
+        """Anew each time: where links lead may have changed."""
+        return analyse(command, replace(self._place, cwd=cwd, found=Found().really))
 
 
 def _resolved(names: Sequence[str], call: ToolCall, place: Place) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 import posixpath
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase, translate
 from functools import lru_cache
 
@@ -33,8 +33,8 @@ class Place:
     state: str
     agent: str = "hermes"
     program: str = ""
-    found: Callable[[str], tuple[str, ...]] = as_written
-    ours: Callable[[int], bool] = lambda _: False
+    found: Callable[[str], tuple[str, ...]] = field(default=as_written, compare=False)
+    ours: Callable[[int], bool] = field(default=lambda _: False, compare=False)
 
     def at(self, cwd: str) -> "Place":
         return replace(self, cwd=cwd)
