@@ -153,6 +153,10 @@ find ~ -type f | xargs cat
 find ~ -type f -exec cat {} +
 tar cf - ~ | strings
 ln -s ~ x
+grep -d recurse key ~
+zgrep -r key ~
+find .. -name '*.env' | xargs cat
+ditto ~ /tmp/x
 mv ~/.hermes ~/.hermes2
 git diff --no-index /dev/null ~/.ssh/id_ed25519
 git diff --no-index ~ /tmp/x

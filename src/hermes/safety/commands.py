@@ -530,6 +530,7 @@ def _found_by(texts: list[str]) -> list[Word]:
             break
         roots.append(text)
     names = [b for a, b in pairwise(texts) if a in ("-name", "-iname", "-path", "-wholename")]
+    names += [name.lstrip("*") for name in names if name.lstrip("*") != name and name.lstrip("*")[:1] == "."]
     return [
         Word(f"{root.rstrip('/')}/{name}", globbed=True) for root in roots or ["."] for name in names or ["*"]
     ]

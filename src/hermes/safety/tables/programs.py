@@ -164,12 +164,15 @@ DATABASES = words(
 )
 # Read whole folders: the options that make them do so (none: always), and which words are the folders.
 _ALWAYS: tuple[str, ...] = ()
+_RECURSES = ("-r", "-R", "--recursive", "--dereference-recursive", "--directories=recurse", "-d?recurse")
 _COPIES = ("-r", "-R", "-a", "--recursive", "--archive")
 _CREATES = ("-c", "-r", "-u", "--create", "--append", "--update", "c*", "[rux]*c*")
 RECURSIVE: dict[str, tuple[tuple[str, ...], int, int]] = {
-    "grep": (("-r", "-R", "--recursive", "--dereference-recursive"), 1, 0),
-    "egrep": (("-r", "-R", "--recursive"), 1, 0),
-    "fgrep": (("-r", "-R", "--recursive"), 1, 0),
+    "grep": (_RECURSES, 1, 0),
+    "egrep": (_RECURSES, 1, 0),
+    "fgrep": (_RECURSES, 1, 0),
+    "zgrep": (_RECURSES, 1, 0),
+    "ugrep": (_RECURSES, 1, 0),
     "rg": (_ALWAYS, 1, 0),
     "ag": (_ALWAYS, 1, 0),
     "ack": (_ALWAYS, 1, 0),
@@ -178,6 +181,9 @@ RECURSIVE: dict[str, tuple[tuple[str, ...], int, int]] = {
     "gtar": (_CREATES, 0, 0),
     "zip": (("-r", "-R", "--recurse*"), 1, 0),
     "7z": (("a", "u"), 2, 0),
+    "rar": (("a", "u"), 2, 0),
+    "pax": (("-w",), 0, 0),
+    "ditto": (_ALWAYS, 0, -1),
     "cp": (_COPIES, 0, -1),
     "rsync": (_COPIES, 0, -1),
     "scp": (_COPIES, 0, -1),
