@@ -218,7 +218,7 @@ async def test_stopping_a_turn_ends_a_command_that_stopped_the_supervisor(tmp_pa
 async def test_closing_does_not_wait_for_a_stopped_supervisor(tmp_path: Path) -> None:
     supervisor = Supervisor()
     sandbox = LocalSandbox(str(tmp_path), ENVIRON, tmp_path / "spool", supervisor=supervisor)
-    pid = int((await sandbox.run("sleep 90 & echo $!; kill -STOP $PPID & sleep 0.1", timeout=1)).output)
+    pid = int((await sandbox.run("sleep 90 & echo $!; kill -STOP $PPID & sleep 0.1", timeout=0.2)).output)
     os.kill(supervisor.pid, signal.SIGSTOP)
     with anyio.fail_after(5):
         await anyio.to_thread.run_sync(supervisor.close)

@@ -8,6 +8,7 @@ import re
 import shlex
 import socket
 from collections.abc import AsyncGenerator, Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -132,7 +133,8 @@ class LocalSandbox:
                     await say(channel, request)
                     return outcome(await hear(channel))
                 said = await self._answer(channel, pid, f"{mark}\0")
-                return outcome(said) if said else Ended(KILLED, timed_out=True, capped=False, left=0)
+                ended = outcome(said) if said else Ended(KILLED, timed_out=True, capped=False, left=0)
+                return replace(ended, timed_out=True) if ended.code == KILLED else ended  # perhaps by us
             except ConnectionError:
                 await anyio.to_thread.run_sync(self._supervisor.lost, pid)
                 raise
