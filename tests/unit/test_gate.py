@@ -353,6 +353,17 @@ def test_a_link_to_what_is_harmless_is_harmless(linked: PolicyGate, command: str
     assert linked.judge(Action("run", command)).decision == "allow"
 
 
+def test_a_home_that_is_a_link_itself_hides_nothing(linked: PolicyGate, tmp_path: Path) -> None:
+    (tmp_path / "users").symlink_to("home")
+    home = f"{tmp_path}/users"
+    policy = PolicyGate(home=home, workspace=f"{home}/work", state=f"{home}/.hermes")
+    for secret in ("cat dirlink/odd", "cat link", "cat ~/.ssh/odd", f"cat {tmp_path}/home/.ssh/odd"):
+        assert policy.judge(Action("run", secret)).decision == "ask", secret
+    assert policy.judge(Action("read", "dirlink/odd", f"{home}/work")).decision == "ask"
+    for plain in ("cat a.txt", "echo x > a.txt", "rm a.txt"):
+        assert policy.judge(Action("run", plain)).decision == "allow", plain
+
+
 def test_what_lies_behind_a_link_to_everything_is_not_deleted(linked: PolicyGate) -> None:
     assert linked.judge(Action("run", "rm -rf up/*")).decision == "block"
 

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from itertools import islice
 
+from hermes.lib.pathmatch import encloses
+
 MOST = 4000  # entries of folders that are looked at to fill in the globs of a command
 _WILD = re.compile(r"[*?\[]")
 
@@ -15,10 +17,12 @@ class Found:
     """What one command's paths and globs stand for now, each looked up once.
 
     Globs are filled in as a shell does it. When the folders are so large that more than `MOST` entries
-    would have to be looked at for all globs together, what was found until then counts.
+    would have to be looked at for all globs together, what was found until then counts. What lies below one
+    of the `named` folders is given with the name that folder has here, should it be a link itself.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *named: str) -> None:
+        self._named = {real: name for name in named if (real := os.path.realpath(name)) != name}
         self._room = MOST
         self._known: dict[str, tuple[str, ...]] = {}
         self._folders: dict[str, str] = {}
@@ -35,8 +39,14 @@ class Found:
     def _look(self, path: str) -> tuple[str, ...]:
         if "\0" in path or len(path) > 4096:
             return ()
-        plain = os.path.realpath(path)
-        return (plain, *map(self._real, self._fitting(path))) if _WILD.search(path) else (plain,)
+        found = [os.path.realpath(path)]
+        if _WILD.search(path):
+            found += map(self._real, self._fitting(path))
+        return tuple(map(self._renamed, found)) if self._named else tuple(found)
+
+    def _renamed(self, path: str) -> str:
+        real = max((real for real in self._named if encloses(real, path)), key=len, default="")
+        return self._named[real] + path[len(real) :] if real else path
 
     def _real(self, path: str) -> str:
         """As realpath, which is slow for thousands of files of one folder."""

@@ -171,7 +171,8 @@ class PolicyGate:
         if self._mode == "off":
             return ALLOWED
         touchy = paths.is_secret if action.kind == "read" else paths.is_protected
-        if touchy(path, place) or touchy(realpath(path), place):
+        real = Found(place.home, place.state, place.workspace).really(path)
+        if any(touchy(one, place) for one in (path, *real)):
             kind, why = (
                 ("secret.read", "It may hold secrets")
                 if action.kind == "read"
@@ -201,7 +202,8 @@ class PolicyGate:
 
     def _analyse(self, command: str, cwd: str) -> Analysis:
         """Anew each time: where links lead may have changed."""
-        return analyse(command, replace(self._place, cwd=cwd, found=Found().really))
+        looked_up = Found(self._place.home, self._place.state, self._place.workspace)
+        return analyse(command, replace(self._place, cwd=cwd, found=looked_up.really))
 
 
 def _resolved(names: Sequence[str], call: ToolCall, place: Place) -> tuple[str, ...]:
