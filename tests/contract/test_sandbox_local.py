@@ -303,6 +303,15 @@ def test_when_the_agent_is_killed_its_commands_end(tmp_path: Path) -> None:
     assert wait_until_gone(pids, 2.0)
 
 
+def test_when_the_agent_is_killed_a_stopped_supervisor_wakes_and_ends_them(tmp_path: Path) -> None:
+    agent, pids = start_agent(tmp_path, 60)
+    supervisor = int(Path(f"/proc/{pids[1]}/stat").read_text().rpartition(")")[2].split()[1])
+    os.kill(supervisor, signal.SIGSTOP)
+    agent.kill()
+    agent.wait()
+    assert wait_until_gone([*pids, supervisor], 3.0)
+
+
 def test_a_deadline_holds_while_the_agent_stands_still(tmp_path: Path) -> None:
     agent, pids = start_agent(tmp_path, 1.0)
     agent.send_signal(signal.SIGSTOP)

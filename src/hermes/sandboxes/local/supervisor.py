@@ -405,6 +405,7 @@ def main() -> None:
         signal.signal(number, signal.SIG_IGN)
     with contextlib.suppress(PermissionError):
         os.setsid()  # Ctrl-C in the agent's terminal is for the agent
+    prctl(SET_PDEATHSIG, signal.SIGCONT)  # should it be stopped, it wakes when the agent is gone
     prctl(SET_CHILD_SUBREAPER, 1)  # descendants that lose their parent come here
     supervisor = Supervisor(socket.socket(fileno=os.dup(0)))
     try:
