@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hermes.core.errors import ContextTooLong, ModelError, Rejected, Unavailable
-from hermes.core.failures import Where, classify, malformed, retry_after
+from hermes.sdk.failures import Where, classify, malformed, retry_after
 
 WHERE = Where("OpenAI", "https://api.openai.com/v1", "gpt-9", "OPENAI_API_KEY", "sk-proj-verysecretkey")
 

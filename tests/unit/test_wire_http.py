@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from hermes.core.errors import Unavailable
-from hermes.core.failures import Where
 from hermes.core.http import HttpRequest
 from hermes.safety.http import HttpxClient
+from hermes.sdk.failures import Where
 from hermes.testing.endpoint import Fails, ModelServer, Raw, Says
 
 pytestmark = pytest.mark.anyio

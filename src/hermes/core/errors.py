@@ -29,7 +29,7 @@ class ConfigError(HermesError):
 
 
 class ModelError(HermesError):
-    """A model did not answer. `kind` is the class of failure (see `core.failures`)."""
+    """A model did not answer. `kind` is the class of failure (see `sdk.failures`)."""
 
     def __init__(self, message: str, *, kind: str = "unknown") -> None:
         super().__init__(message)

@@ -30,8 +30,6 @@ import msgspec
 
 from hermes.core.endpoints import Endpoint, WireSpec
 from hermes.core.events import TextDelta, ThoughtDelta
-from hermes.core.exchange import Exchange, Rendering
-from hermes.core.failures import Where, classify, cut, declined, empty, malformed
 from hermes.core.http import Http
 from hermes.core.messages import (
     JSON,
@@ -51,6 +49,8 @@ from hermes.core.models import Delta, Finish, ModelInfo, Reply, Request
 from hermes.core.tools import ToolSpec
 from hermes.lib.loose_json import arguments
 from hermes.lib.text import clean
+from hermes.sdk.exchange import Exchange, Rendering
+from hermes.sdk.failures import Where, classify, cut, declined, empty, malformed
 from hermes.sdk.wire import (
     HttpWire,
     ask,

@@ -34,8 +34,6 @@ import msgspec
 from hermes.core.endpoints import Endpoint, WireSpec
 from hermes.core.errors import ModelError
 from hermes.core.events import TextDelta, ThoughtDelta
-from hermes.core.exchange import Exchange, Rendering
-from hermes.core.failures import Where, classify, cut, declined, empty, malformed
 from hermes.core.http import Http
 from hermes.core.messages import (
     JSON,
@@ -54,6 +52,8 @@ from hermes.core.tools import ToolSpec
 from hermes.lib.loose_json import arguments
 from hermes.lib.text import clean
 from hermes.lib.think_tags import ThinkTags
+from hermes.sdk.exchange import Exchange, Rendering
+from hermes.sdk.failures import Where, classify, cut, declined, empty, malformed
 from hermes.sdk.wire import (
     HttpWire,
     ask,

@@ -16,7 +16,6 @@ import msgspec
 from hermes.core.endpoints import Endpoint
 from hermes.core.errors import Rejected, Unavailable
 from hermes.core.events import TextDelta, ThoughtDelta
-from hermes.core.failures import Where, classify, malformed, stalled
 from hermes.core.http import Http, HttpReply, HttpRequest
 from hermes.core.ids import CallId
 from hermes.core.messages import Media
@@ -24,6 +23,7 @@ from hermes.core.models import Delta, ModelInfo, Price
 from hermes.lib.loose_json import cleaned
 from hermes.lib.sse import Events, batches
 from hermes.lib.text import clean
+from hermes.sdk.failures import Where, classify, malformed, stalled
 
 LARGEST = 64_000_000
 """Bytes of a reply that is not a stream; a line of a stream is held to less (see `lib.sse`)."""
@@ -88,7 +88,7 @@ class HttpWire(Wire):
 
 @asynccontextmanager
 async def ask(http: Http, request: HttpRequest, where: Where) -> AsyncGenerator["Listening", None]:
-    """Send a request and listen to the reply. Raise what `core.failures` makes of a refusal."""
+    """Send a request and listen to the reply. Raise what `sdk.failures` makes of a refusal."""
     async with http.send(request) as reply:
         listening = Listening(reply, where, request.idle)
         if not 200 <= reply.status < 300:
