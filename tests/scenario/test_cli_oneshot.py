@@ -16,7 +16,7 @@ from hermes.core.budget import Budget
 from hermes.core.effects import Effects
 from hermes.core.errors import Denied, Unavailable
 from hermes.core.events import TextDelta
-from hermes.core.messages import Message
+from hermes.core.messages import Message, Role, Text
 from hermes.core.models import Delta, Request
 from hermes.core.questions import Question
 from hermes.core.tools import ToolContext, ToolOutput
@@ -230,6 +230,22 @@ async def test_a_terminal_sees_the_answer_grow_without_doubled_text(tmp_path: Pa
     shown = os.read(ours, 4096).decode()
     os.close(ours)
     assert shown == "Hel\r\x1b[JHel\r\x1b[JHel\r\x1b[JHello\r\n"
+
+
+async def test_what_is_said_before_a_call_is_seen_once(tmp_path: Path) -> None:
+    before = Message(Role.ASSISTANT, (Text("Looking."), *calls("look", path="a.txt").calls))
+    ours, theirs = pty.openpty()
+    err = io.StringIO()
+    with os.fdopen(theirs, "w") as out:
+        async with story(tmp_path, ScriptedModel(before, says("Done.")), tools=(look,)) as house:
+            assert await oneshot(house, "hi", Streams(Silent(), out, err), quiet=False) == 0
+    shown = os.read(ours, 4096).decode()
+    os.close(ours)
+    assert (shown.count("Looking."), err.getvalue().count("Looking.")) == (1, 0)
+    to = streams()
+    async with story(tmp_path / "two", ScriptedModel(before, says("Done.")), tools=(look,)) as house:
+        assert await oneshot(house, "hi", to, quiet=False) == 0
+    assert (told(to)[0], told(to)[1].count("Looking.")) == ("Done.\n", 1)
 
 
 async def test_a_person_at_the_terminal_is_asked_and_answers(tmp_path: Path) -> None:

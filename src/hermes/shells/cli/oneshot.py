@@ -123,7 +123,7 @@ class _Shell:
             case MessageAdded(message) if message.role is Role.ASSISTANT:
                 self.course.answer = message.text or self.course.answer
                 self.paper.settle(message.text)
-                if message.calls:
+                if message.calls and not self.paper.live:  # a terminal has seen it already
                     self.notes.aside(message.text)
             case ModelSwitched():
                 self.paper.void()
