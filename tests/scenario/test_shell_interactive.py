@@ -192,8 +192,7 @@ async def test_ctrl_c_stops_the_turn_and_keeps_what_was_said(tmp_path: Path) -> 
         assert any(
             "This much" in str(message["content"]) for message in asked if message["role"] == "assistant"
         )
-        terminal.type(CTRL_C)
-        await terminal.until("Ctrl-C again or Ctrl-D leaves")
+        await terminal.answer(CTRL_C, "Ctrl-C again or Ctrl-D leaves")
         terminal.type(CTRL_C)
         assert await terminal.ended() == 0
         assert terminal.restored

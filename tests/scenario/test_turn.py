@@ -32,7 +32,7 @@ from hermes.core.models import Finish, Reply
 from hermes.core.questions import Answer, Question
 from hermes.core.tools import Tool, ToolContext, ToolOutput, ToolSpec
 from hermes.engine.conversation import Conversation
-from hermes.engine.log import LOST, Log, Nowhere
+from hermes.engine.log import LOST, UNANSWERED, Log, Nowhere
 from hermes.lib.groups import leaf
 from hermes.testing.clock import StillClock
 from hermes.testing.scripted import ScriptedModel, agent, calls, down, play, says, talk
@@ -353,6 +353,34 @@ async def test_a_question_is_answered_once_by_a_person() -> None:
 
     assert await answered(attended=True) == ["tea"]
     assert await answered(attended=False) == ["nobody"]
+
+
+async def test_a_stop_while_a_person_is_asked_says_that_nothing_happened() -> None:
+    async def careful(ctx: ToolContext) -> str:
+        await ctx.ask(Question(QuestionId("q"), "approval", "rm -rf build"))
+        pytest.fail("it was not answered")
+
+    async def after(ctx: ToolContext) -> str:
+        await ctx.ask(Question(QuestionId("q"), "approval", "make"))
+        await anyio.sleep_forever()
+        return ""
+
+    said = []
+    for body in (careful, after):
+        log = Log()
+        who = agent(ScriptedModel(calls("ask")), tools=(tool("ask", body),))
+        async with (
+            anyio.create_task_group() as tasks,
+            talk(who, log).turn(tasks, "go", attended=True) as turn,
+        ):
+            async for event in turn.events:
+                if isinstance(event, Asked) and body is after:
+                    turn.answer(Answer(event.question.id, "once"))
+                    await anyio.wait_all_tasks_blocked()
+                if isinstance(event, Asked):
+                    turn.stop()
+        said += [r.text for m in log.messages for r in m.results]
+    assert said == [UNANSWERED, LOST]
 
 
 async def test_a_question_nobody_answers_in_time_is_answered_by_nobody() -> None:

@@ -30,9 +30,9 @@ WORD = r"^\(\?i\)[A-Za-z0-9]+( [A-Za-z0-9]+)?$"
 
 NEXT = """\
 That was the demo model: small enough to come along, too small for real work. To go on with a real one:
-  hermes model list                   what there is
-  hermes model use PROVIDER/MODEL     choose one, for good
-  hermes                              talk"""
+  .venv/bin/hermes model list                   what there is
+  .venv/bin/hermes model use PROVIDER/MODEL     choose one, for good
+  .venv/bin/hermes                              talk"""
 
 
 @dataclass(slots=True)

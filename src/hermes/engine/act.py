@@ -11,7 +11,7 @@ from hermes.core.ids import SessionId
 from hermes.core.messages import Message, Outcome, Role, ToolCall, ToolResult
 from hermes.core.questions import Answer, Question
 from hermes.core.tools import ToolContext
-from hermes.engine.log import LOST, UNBEGUN, Log
+from hermes.engine.log import LOST, UNANSWERED, UNBEGUN, Log
 from hermes.engine.toolbox import Toolbox, renamed
 from hermes.lib.groups import leaf
 
@@ -39,12 +39,12 @@ class _Row:
     after: list["_Row"]
     twin: "_Row | None"
     done: anyio.Event = field(default_factory=anyio.Event)
-    begun: bool = False
+    fate: str = UNBEGUN
     result: ToolResult | None = None
 
     def lost(self) -> ToolResult:
-        """What is recorded of a call that was stopped."""
-        return ToolResult(self.call.id, Outcome.INTERRUPTED, LOST if self.begun else UNBEGUN)
+        """What is recorded of a call that is stopped now."""
+        return ToolResult(self.call.id, Outcome.INTERRUPTED, self.fate)
 
 
 async def act(calls: Sequence[ToolCall], scene: Scene) -> None:
@@ -57,7 +57,7 @@ async def act(calls: Sequence[ToolCall], scene: Scene) -> None:
     writer = _Writer(rows, scene)
     try:
         if len(rows) == 1:
-            await _one(rows[0], scene)
+            await _run(rows[0], scene)
             await writer.write()
         else:
             await _together(rows, writer, scene)
@@ -76,7 +76,7 @@ async def _together(rows: Sequence["_Row"], writer: "_Writer", scene: Scene) -> 
             row.result = renamed(row.twin.result, row.call)
         else:
             async with limiter:
-                await _one(row, scene)
+                await _run(row, scene)
         row.done.set()
         await writer.write()
 
@@ -86,11 +86,6 @@ async def _together(rows: Sequence["_Row"], writer: "_Writer", scene: Scene) -> 
                 tasks.start_soon(one, row)
     except ExceptionGroup as group:  # the log failed: one of them says how
         raise leaf(group) from None
-
-
-async def _one(row: _Row, scene: Scene) -> None:
-    row.begun = True
-    row.result = await _run(row.call, scene)
 
 
 @dataclass(slots=True)
@@ -137,12 +132,18 @@ def _plan(calls: Sequence[ToolCall], scene: Scene) -> list[_Row]:
     return rows
 
 
-async def _run(call: ToolCall, scene: Scene) -> ToolResult:
+async def _run(row: _Row, scene: Scene) -> None:
     async def progress(text: str) -> None:
-        await scene.emit(ToolProgress(call, text))
+        await scene.emit(ToolProgress(row.call, text))
 
-    ctx = ToolContext(call.id, scene.session, scene.cwd, scene.toolbox.services, scene.ask, progress)
-    await scene.emit(ToolStarted(call))
-    result = await scene.toolbox.run(call, ctx)
-    await scene.emit(ToolFinished(call, result))
-    return result
+    async def ask(question: Question) -> Answer | None:
+        row.fate = UNANSWERED
+        answer = await scene.ask(question)
+        row.fate = LOST
+        return answer
+
+    row.fate = LOST
+    ctx = ToolContext(row.call.id, scene.session, scene.cwd, scene.toolbox.services, ask, progress)
+    await scene.emit(ToolStarted(row.call))
+    row.result = await scene.toolbox.run(row.call, ctx)
+    await scene.emit(ToolFinished(row.call, row.result))

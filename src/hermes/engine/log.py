@@ -9,6 +9,7 @@ from hermes.core.messages import Message, Outcome, Role, Text, ToolResult
 from hermes.core.store import Journal, Opening
 
 UNBEGUN = "stopped before it began: it did not happen."
+UNANSWERED = "stopped while a person was asked: what was asked about did not happen."
 LOST = (
     "interrupted before it finished: it may have happened, in part or in whole. Look before doing it again."
 )

@@ -127,7 +127,7 @@ class Shell:
 
     async def _interrupted(self, what: Interrupt) -> None:
         """Stop the turn; without one empty the line; with an empty line, the second time, leave."""
-        if await self.desk.stop():
+        if not self._over and await self.desk.stop():  # one that has ended already is not there to be stopped
             return
         if not what.empty:
             self.screen.empty()
